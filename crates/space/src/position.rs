@@ -1,0 +1,197 @@
+//! Places and distances in whole millimetres.
+
+use std::fmt;
+use thiserror::Error;
+
+/// The smallest coordinate, about -1074 km.
+///
+/// Differences of two coordinates fit an `i32` and products of two differences fit an `i64`, so the
+/// hot paths are exact without wide arithmetic.
+pub const COORDINATE_MIN: i32 = -(1 << 30);
+/// The largest coordinate, about 1074 km.
+pub const COORDINATE_MAX: i32 = (1 << 30) - 1;
+
+const _: () = assert!(COORDINATE_MAX.checked_sub(COORDINATE_MIN).is_some());
+
+/// A number that is no place, distance or speed here: not finite, or beyond the range.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("{what} must lie between {low} and {high}, not {value}")]
+pub struct OutOfRange {
+    /// What was being made, with its unit.
+    pub what: &'static str,
+    /// What was given.
+    pub value: f64,
+    /// The least that is allowed.
+    pub low: f64,
+    /// The most that is allowed.
+    pub high: f64,
+}
+
+impl OutOfRange {
+    /// `value` as whole thousandths, rounded to the nearest, if it lies in `low..=high`.
+    /// NaN lies in no range.
+    pub(crate) fn thousandths(what: &'static str, value: f64, low: i32, high: i32) -> Result<i32, Self> {
+        let thousandths = (value * 1e3).round();
+        if (f64::from(low)..=f64::from(high)).contains(&thousandths) {
+            return Ok(thousandths as i32);
+        }
+        Err(Self { what, value, low: f64::from(low) / 1e3, high: f64::from(high) / 1e3 })
+    }
+}
+
+/// A place, in millimetres, with both coordinates in range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    x: i32,
+    y: i32,
+}
+
+impl Position {
+    /// Where both axes cross.
+    pub const ORIGIN: Self = Self { x: 0, y: 0 };
+
+    /// The place at (`x`, `y`) millimetres.
+    pub fn new(x: i32, y: i32) -> Result<Self, OutOfRange> {
+        for value in [x, y] {
+            if !(COORDINATE_MIN..=COORDINATE_MAX).contains(&value) {
+                let (low, high) = (f64::from(COORDINATE_MIN), f64::from(COORDINATE_MAX));
+                return Err(OutOfRange {
+                    what: "a coordinate in millimetres",
+                    value: f64::from(value),
+                    low,
+                    high,
+                });
+            }
+        }
+        Ok(Self { x, y })
+    }
+
+    /// The place at (`x`, `y`) metres, to the nearest millimetre. NaN and infinities are refused.
+    pub fn from_metres(x: f64, y: f64) -> Result<Self, OutOfRange> {
+        let checked = |metres| {
+            OutOfRange::thousandths("a coordinate in metres", metres, COORDINATE_MIN, COORDINATE_MAX)
+        };
+        Ok(Self { x: checked(x)?, y: checked(y)? })
+    }
+
+    /// The place at (`x`, `y`) millimetres, or the nearest in range: a trajectory that leaves the range
+    /// stops at its edge.
+    pub fn saturating(x: i64, y: i64) -> Self {
+        let clamped = |value: i64| value.clamp(i64::from(COORDINATE_MIN), i64::from(COORDINATE_MAX)) as i32;
+        Self { x: clamped(x), y: clamped(y) }
+    }
+
+    /// Millimetres east of the origin.
+    pub const fn x(self) -> i32 {
+        self.x
+    }
+
+    /// Millimetres north of the origin.
+    pub const fn y(self) -> i32 {
+        self.y
+    }
+
+    /// The step from `self` to `other`, in millimetres; always fits.
+    pub const fn step_to(self, other: Self) -> (i32, i32) {
+        (other.x - self.x, other.y - self.y)
+    }
+
+    /// The squared distance to `other`, in square millimetres, exact.
+    pub const fn distance_squared(self, other: Self) -> u64 {
+        let (dx, dy) = self.step_to(other);
+        dx.unsigned_abs() as u64 * dx.unsigned_abs() as u64
+            + dy.unsigned_abs() as u64 * dy.unsigned_abs() as u64
+    }
+
+    /// Whether `other` is at most `reach` away, exactly.
+    pub const fn is_within(self, reach: Distance, other: Self) -> bool {
+        self.distance_squared(other) <= reach.squared()
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", f64::from(self.x) / 1e3, f64::from(self.y) / 1e3)
+    }
+}
+
+/// A length in millimetres, at most `i32::MAX`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Distance(u32);
+
+impl Distance {
+    /// No distance.
+    pub const ZERO: Self = Self(0);
+
+    /// `millimetres` millimetres.
+    pub fn new(millimetres: u32) -> Result<Self, OutOfRange> {
+        if i32::try_from(millimetres).is_ok() {
+            return Ok(Self(millimetres));
+        }
+        let (value, high) = (f64::from(millimetres), f64::from(i32::MAX));
+        Err(OutOfRange { what: "a distance in millimetres", value, low: 0.0, high })
+    }
+
+    /// `metres` metres, to the nearest millimetre. NaN, infinities and what is negative are refused.
+    pub fn from_metres(metres: f64) -> Result<Self, OutOfRange> {
+        OutOfRange::thousandths("a distance in metres", metres, 0, i32::MAX).map(|mm| Self(mm.unsigned_abs()))
+    }
+
+    /// Millimetres.
+    pub const fn millimetres(self) -> u32 {
+        self.0
+    }
+
+    /// Metres, for people and drawings.
+    pub fn metres(self) -> f64 {
+        f64::from(self.0) / 1e3
+    }
+
+    /// Square millimetres, exact.
+    pub const fn squared(self) -> u64 {
+        self.0 as u64 * self.0 as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_place_is_refused() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1_073_741.824, -1_073_741.825] {
+            assert!(Position::from_metres(bad, 0.0).is_err(), "{bad}");
+            assert!(Position::from_metres(0.0, bad).is_err(), "{bad}");
+        }
+        for bad in [i32::MIN, COORDINATE_MIN - 1, COORDINATE_MAX + 1, i32::MAX] {
+            assert!(Position::new(bad, 0).is_err() && Position::new(0, bad).is_err(), "{bad}");
+        }
+        for bad in [f64::NAN, -0.001, f64::INFINITY, 2_147_483.648] {
+            assert!(Distance::from_metres(bad).is_err(), "{bad}");
+        }
+        assert!(Distance::new(u32::MAX).is_err());
+        assert_eq!(
+            Position::from_metres(f64::NAN, 0.0).unwrap_err().to_string(),
+            "a coordinate in metres must lie between -1073741.824 and 1073741.823, not NaN"
+        );
+    }
+
+    #[test]
+    fn the_ends_of_the_range_do_not_overflow() {
+        let low = Position::new(COORDINATE_MIN, COORDINATE_MIN).unwrap();
+        let high = Position::new(COORDINATE_MAX, COORDINATE_MAX).unwrap();
+        assert_eq!(low.step_to(high), (i32::MAX, i32::MAX));
+        assert_eq!(low.distance_squared(high), 2 * (i32::MAX as u64).pow(2));
+        assert!(!low.is_within(Distance::new(i32::MAX as u32).unwrap(), high));
+        assert_eq!(
+            Position::saturating(i64::MIN, i64::MAX),
+            Position::new(COORDINATE_MIN, COORDINATE_MAX).unwrap()
+        );
+    }
+
+    #[test]
+    fn metres_round_to_the_nearest_millimetre() {
+        assert_eq!(Position::from_metres(1.0004, -1.0006).unwrap(), Position::new(1_000, -1_001).unwrap());
+        assert_eq!(Distance::from_metres(120.0).unwrap().millimetres(), 120_000);
+    }
+}
