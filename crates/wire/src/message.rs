@@ -1,0 +1,54 @@
+//! What every message that crosses a link can do, and why bytes are refused.
+
+use crate::DATAGRAM_MAX;
+use thiserror::Error;
+
+/// A value that crosses links as bytes.
+///
+/// Laws, which carriers, tags and the simulator's history hashes rely on:
+/// - decoding what [`Message::encode`] wrote gives the same value;
+/// - bytes that decode are the bytes that encoding the value writes: one value, one byte string;
+/// - [`Message::decode`] returns for any bytes whatever; it never panics, and never allocates more
+///   than the bytes themselves pay for.
+pub trait Message: Sized {
+    /// Appends the value's bytes to `out`. What `out` held stays, so that one buffer can serve many.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// The value that `bytes`, all of them, stand for.
+    fn decode(bytes: &[u8]) -> Result<Self, DecodeError>;
+}
+
+/// Why bytes were refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// More was promised than came.
+    #[error("the bytes end too early")]
+    TooShort,
+    /// More bytes than any datagram may have.
+    #[error("{0} bytes are more than the {DATAGRAM_MAX} of the longest datagram")]
+    TooLong(usize),
+    /// The message is complete, and more follows.
+    #[error("bytes follow after the end of the message")]
+    TrailingBytes,
+    /// The first byte names no kind of message that belongs here.
+    #[error("no message of kind {0:#04x} belongs here")]
+    UnknownKind(u8),
+    /// The header names a format that this program is too old or too new for.
+    #[error("format version {0} is not known here")]
+    UnknownVersion(u8),
+    /// The header has flags that this format does not define.
+    #[error("flags {0:#06b} are not defined")]
+    UnknownFlags(u8),
+    /// A number ends in a zero byte that changes nothing: a second way to write one value.
+    #[error("a number is written with more bytes than it needs")]
+    Overlong,
+    /// A field is written although leaving it out says the same: a second way to write one value.
+    #[error("{0} is written out, but must be left out")]
+    Redundant(&'static str),
+    /// A number lies outside what its field allows.
+    #[error("{0} is out of range")]
+    OutOfRange(&'static str),
+    /// No pose has this many bytes.
+    #[error("a frame of {0} bytes cannot hold a pose")]
+    FrameLength(u8),
+}
