@@ -1,0 +1,92 @@
+//! Who goes first when a crowd has more to say than a line can carry.
+
+use machine::{Span, Time};
+
+/// How many bytes of updates one observer may get.
+///
+/// A bucket that fills with time: unused bytes are saved up to `burst`. An update leaves while the
+/// bucket is not empty, even if it is larger than what is left (the debt is paid back before the next),
+/// so nothing is too large to ever be sent.
+///
+/// When not everything that is due fits, the longest wait times relevance goes first. A waiting update
+/// only grows more urgent, and a sent one starts from zero: whoever is relevant gets a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What flows in.
+    pub bytes_per_second: u32,
+    /// What can be saved up.
+    pub burst: u32,
+}
+
+impl Budget {
+    /// The bucket's size in millionths of a byte; at least one byte, or nothing could ever leave.
+    fn capacity(self) -> i64 {
+        i64::from(self.burst.max(1)) * MICROBYTES
+    }
+}
+
+/// One observer's bucket, in millionths of a byte, so that it fills exactly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    level: i64,
+    filled: Time,
+}
+
+const MICROBYTES: i64 = 1_000_000;
+
+impl Bucket {
+    pub(crate) fn full(budget: Budget) -> Self {
+        Self { level: budget.capacity(), filled: Time::ZERO }
+    }
+
+    /// Lets in what has flowed since the last time.
+    pub(crate) fn fill(&mut self, budget: Budget, now: Time) {
+        let inflow = i128::from(now.since(self.filled).as_micros()) * i128::from(budget.bytes_per_second);
+        let level = (i128::from(self.level) + inflow).min(i128::from(budget.capacity()));
+        *self = Self { level: level as i64, filled: now };
+    }
+
+    /// Whether `bytes` could leave without debt.
+    pub(crate) fn holds(&self, bytes: u64) -> bool {
+        i128::from(bytes) * i128::from(MICROBYTES) <= i128::from(self.level)
+    }
+
+    /// Whether something may leave; if so, its bytes are gone.
+    pub(crate) fn take(&mut self, bytes: u32) -> bool {
+        let open = 0 < self.level;
+        if open {
+            self.level -= i64::from(bytes) * MICROBYTES;
+        }
+        open
+    }
+}
+
+/// How much an update wants to leave: the time it has waited, times its relevance.
+///
+/// A subject that the observer has never heard of waits as if it had been due for [`NEWCOMER_LEAD`]
+/// already: somebody invisible is worse than somebody a little late.
+pub(crate) fn urgency(waited: Span, relevance: f32, heard: bool) -> f32 {
+    let waited = if heard { waited } else { waited + NEWCOMER_LEAD };
+    waited.as_micros() as f32 * relevance
+}
+
+const NEWCOMER_LEAD: Span = Span::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_fills_to_its_burst_and_pays_its_debts() {
+        let budget = Budget { bytes_per_second: 1_000, burst: 100 };
+        let mut bucket = Bucket::full(budget);
+        assert!(bucket.take(90) && bucket.take(60), "the last one may be larger than what is left");
+        assert!(!bucket.take(1));
+        bucket.fill(budget, Time::from_millis(50)); // 50 bytes flowed in, 50 were owed
+        assert!(!bucket.take(1));
+        bucket.fill(budget, Time::from_millis(51));
+        assert!(bucket.take(1) && !bucket.take(1));
+        bucket.fill(budget, Time::MAX);
+        assert!(bucket.take(100) && !bucket.take(1), "no more than the burst is saved up");
+    }
+}

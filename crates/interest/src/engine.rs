@@ -1,0 +1,441 @@
+//! One pass per tick over all observers: find who is near, grade them, send what is due.
+//!
+//! Everything is an array indexed by [`Slot`]. Per observer a tick costs a handful of instructions for
+//! each point in the grid cells its view touches, and some more for each pair that might be due.
+
+use crate::budget::{Bucket, urgency};
+use crate::memory::{Entry, Memory};
+use crate::policy::graded;
+use crate::{Budget, Policy, Reach, Schedule, Sight};
+use machine::Time;
+use space::{COORDINATE_MIN, Distance, Grid, Heading, Position};
+
+/// A place in the engine's arrays, given to whoever enters. It is given out again some time after its
+/// owner left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How an engine works.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    /// When updates are due.
+    pub schedule: Schedule,
+    /// What each observer may get, unless [`Engine::limit`] says otherwise; `None` is no limit.
+    pub budget: Option<Budget>,
+}
+
+/// One update to send to an observer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update {
+    /// Whose pose to send.
+    pub subject: Slot,
+    /// How relevant it is, in (0, 1].
+    pub relevance: f32,
+}
+
+/// What a tick did, summed over all observers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pairs whose distance was looked at.
+    pub examined: u64,
+    /// Pairs whose relevance was asked for.
+    pub graded: u64,
+    /// Updates handed out.
+    pub sent: u64,
+    /// Updates that were due but did not fit the budget.
+    pub deferred: u64,
+}
+
+/// Interest management for one crowd. See the crate's example.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    config: Config,
+    crowd: Crowd,
+    observers: Vec<u32>,
+    /// Per slot, its place in `observers`, or [`NOWHERE`].
+    seats: Vec<u32>,
+    limits: Vec<Limit>,
+    memory: Memory,
+    /// Per slot, while an observer has its turn: the place of its memory of that subject plus one, 0 if
+    /// it has none, or [`SKIP`].
+    marks: Vec<u32>,
+    grid: Grid,
+    /// The reach that the grid's cells are made for.
+    grid_reach: Distance,
+    near: Vec<Near>,
+    due: Vec<Pending>,
+    updates: Vec<Update>,
+    /// Slots whose owner left since the last tick. Somebody may still remember them.
+    leaving: Vec<u32>,
+    free: Vec<u32>,
+}
+
+/// Marks a slot that must not be sent: nobody is there, or the observer itself.
+const SKIP: u32 = u32::MAX;
+
+/// The seat of who does not observe.
+const NOWHERE: u32 = u32::MAX;
+
+/// With this many observers or fewer, looking at everybody is cheaper than sorting everybody into a grid.
+const SCAN_OBSERVERS_MAX: usize = 3;
+
+/// Grid cells per reach. Smaller cells fit the circle better, larger ones are fewer to visit.
+const CELLS_PER_REACH: u32 = 3;
+
+#[derive(Clone, Debug, Default)]
+struct Crowd {
+    xs: Vec<i32>,
+    ys: Vec<i32>,
+    facing: Vec<(f32, f32)>,
+    bytes: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    budget: Option<Budget>,
+    bucket: Bucket,
+}
+
+/// Somebody within reach of the observer whose turn it is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Near {
+    subject: u32,
+    dx: f32,
+    dy: f32,
+    distance_squared: f32,
+}
+
+/// An update that is due, before the budget had its say.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// Its place in the memory.
+    entry: u32,
+    relevance: f32,
+    urgency: f32,
+}
+
+impl Engine {
+    /// An engine with nobody in it.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            crowd: Crowd::default(),
+            observers: Vec::new(),
+            seats: Vec::new(),
+            limits: Vec::new(),
+            memory: Memory::default(),
+            marks: Vec::new(),
+            grid: Grid::new(cell_for(Distance::ZERO)),
+            grid_reach: Distance::ZERO,
+            near: Vec::new(),
+            due: Vec::new(),
+            updates: Vec::new(),
+            leaving: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// Somebody enters at `position`: from now on observers may hear of them.
+    pub fn enter(&mut self, position: Position, heading: Heading) -> Slot {
+        let slot = self.free.pop().map_or_else(|| self.add_slot(), Slot);
+        self.marks[slot.index()] = 0;
+        self.limits[slot.index()] = Limit::new(self.config.budget);
+        self.weigh(slot, 0);
+        self.place(slot, position);
+        self.face(slot, heading);
+        slot
+    }
+
+    /// The owner of `slot` leaves; it is neither subject nor observer any more.
+    pub fn leave(&mut self, slot: Slot) {
+        self.stop_observing(slot);
+        self.marks[slot.index()] = SKIP;
+        // Out of everybody's way: a slot that waits for its next owner is still a point in the grid.
+        (self.crowd.xs[slot.index()], self.crowd.ys[slot.index()]) = (COORDINATE_MIN, COORDINATE_MIN);
+        self.leaving.push(slot.0);
+    }
+
+    /// The owner of `slot` wants updates.
+    pub fn observe(&mut self, slot: Slot) {
+        if self.seats[slot.index()] == NOWHERE {
+            self.seats[slot.index()] = self.observers.len() as u32;
+            self.observers.push(slot.0);
+        }
+    }
+
+    /// The owner of `slot` wants no updates any more, and forgets what it was told.
+    pub fn stop_observing(&mut self, slot: Slot) {
+        let seat = std::mem::replace(&mut self.seats[slot.index()], NOWHERE);
+        if seat != NOWHERE {
+            self.observers.swap_remove(seat as usize);
+            if let Some(&moved) = self.observers.get(seat as usize) {
+                self.seats[moved as usize] = seat;
+            }
+        }
+        self.memory.clear(slot.0);
+    }
+
+    /// Moves `slot`.
+    pub fn place(&mut self, slot: Slot, position: Position) {
+        (self.crowd.xs[slot.index()], self.crowd.ys[slot.index()]) = (position.x(), position.y());
+    }
+
+    /// Turns `slot`.
+    pub fn face(&mut self, slot: Slot, heading: Heading) {
+        self.crowd.facing[slot.index()] = heading.unit();
+    }
+
+    /// Says what an update of `slot` costs an observer's budget.
+    pub fn weigh(&mut self, slot: Slot, bytes: u32) {
+        self.crowd.bytes[slot.index()] = bytes;
+    }
+
+    /// Says what the observer `slot` may get; its saved bytes start full.
+    pub fn limit(&mut self, slot: Slot, budget: Option<Budget>) {
+        self.limits[slot.index()] = Limit::new(budget);
+    }
+
+    /// Hands every observer the updates that are due, each at most once. `deliver` is not called for
+    /// observers that get nothing.
+    pub fn tick<P: Policy + ?Sized>(
+        &mut self,
+        now: Time,
+        policy: &P,
+        mut deliver: impl FnMut(Slot, &[Update]),
+    ) -> Tally {
+        let search = self.prepare(policy.reach());
+        let mut tally = Tally::default();
+        self.memory.turn();
+        for turn in 0..self.observers.len() {
+            let observer = Slot(self.observers[turn]);
+            tally.examined += self.gather(observer, search);
+            let first = self.memory.open(observer.0);
+            self.mark(observer, first);
+            tally.graded += self.judge(now, observer, policy);
+            tally.deferred += self.choose(now, observer);
+            self.forget(now, first);
+            self.marks[observer.index()] = 0;
+            self.memory.close(observer.0, first);
+            tally.sent += self.updates.len() as u64;
+            if !self.updates.is_empty() {
+                deliver(observer, &self.updates);
+            }
+        }
+        self.free.append(&mut self.leaving);
+        tally
+    }
+
+    fn add_slot(&mut self) -> Slot {
+        let slot =
+            u32::try_from(self.marks.len()).ok().filter(|&it| it != SKIP).expect("fewer than 2^32 slots");
+        self.crowd.xs.push(0);
+        self.crowd.ys.push(0);
+        self.crowd.facing.push((1.0, 0.0));
+        self.crowd.bytes.push(0);
+        self.seats.push(NOWHERE);
+        self.marks.push(0);
+        self.limits.push(Limit::new(None));
+        self.memory.add_slot();
+        Slot(slot)
+    }
+
+    /// Decides how to find who is near, and sorts the crowd if that helps.
+    fn prepare(&mut self, reach: Reach) -> Search {
+        match reach {
+            Reach::Within(reach) if SCAN_OBSERVERS_MAX < self.observers.len() => {
+                if self.grid_reach != reach {
+                    (self.grid, self.grid_reach) = (Grid::new(cell_for(reach)), reach);
+                }
+                self.grid.rebuild(&self.crowd.xs, &self.crowd.ys);
+                Search::Grid(reach)
+            }
+            Reach::Within(reach) => Search::All(radius_squared(reach)),
+            Reach::Everywhere => Search::All(f32::INFINITY),
+        }
+    }
+
+    /// Collects everybody within reach of `observer`; gives how many were looked at.
+    fn gather(&mut self, observer: Slot, search: Search) -> u64 {
+        let eye = self.crowd.position(observer);
+        let near = &mut self.near;
+        near.clear();
+        match search {
+            Search::All(within) => {
+                collect_near(near, eye, within, &self.crowd.xs, &self.crowd.ys, |it| it as u32);
+                self.crowd.xs.len() as u64
+            }
+            Search::Grid(reach) => {
+                let (grid, within) = (&self.grid, radius_squared(reach));
+                let mut examined = 0;
+                grid.for_each_run(eye.0, eye.1, reach, |run| {
+                    examined += run.len() as u64;
+                    let (xs, ys, order) =
+                        (&grid.xs()[run.clone()], &grid.ys()[run.clone()], &grid.order()[run]);
+                    collect_near(near, eye, within, xs, ys, |it| order[it]);
+                });
+                examined
+            }
+        }
+    }
+
+    /// Notes in `marks` whom the observer remembers, so that each candidate finds its memory at once.
+    fn mark(&mut self, observer: Slot, first: usize) {
+        for (place, entry) in self.memory.entries()[first..].iter().enumerate() {
+            let mark = &mut self.marks[entry.subject as usize];
+            if *mark != SKIP {
+                *mark = (first + place) as u32 + 1;
+            }
+        }
+        self.marks[observer.index()] = SKIP;
+    }
+
+    /// Grades whoever could be due and collects those who are; gives how many were graded.
+    fn judge<P: Policy + ?Sized>(&mut self, now: Time, observer: Slot, policy: &P) -> u64 {
+        let facing = self.crowd.facing[observer.index()];
+        let schedule = self.config.schedule;
+        let entries = self.memory.entries();
+        let mut count = 0;
+        self.due.clear();
+        for near in &self.near {
+            let mark = self.marks[near.subject as usize];
+            if mark == SKIP {
+                continue;
+            }
+            let known = (mark as usize).checked_sub(1);
+            if known.is_some_and(|it| entries[it].heard && schedule.is_fresh(now.since(entries[it].last))) {
+                continue;
+            }
+            count += 1;
+            let relevance = graded(policy.relevance(&near.sight(observer, facing)));
+            if relevance == 0.0 {
+                continue;
+            }
+            let place = known.unwrap_or_else(|| {
+                entries.push(Entry { last: now, subject: near.subject, heard: false, relevant: true });
+                entries.len() - 1
+            });
+            let entry = &mut entries[place];
+            entry.relevant = true;
+            let age = now.since(entry.last);
+            if !entry.heard || schedule.is_due(age, relevance) {
+                let urgency = urgency(age, relevance, entry.heard);
+                self.due.push(Pending { entry: place as u32, relevance, urgency });
+            }
+        }
+        count
+    }
+
+    /// Turns what is due into updates, as far as the budget goes; gives how many did not fit.
+    fn choose(&mut self, now: Time, observer: Slot) -> u64 {
+        self.updates.clear();
+        let entries = self.memory.entries();
+        let Limit { budget, bucket } = &mut self.limits[observer.index()];
+        if let Some(budget) = *budget {
+            bucket.fill(budget, now);
+            let bytes_of =
+                |it: &Pending| u64::from(self.crowd.bytes[entries[it.entry as usize].subject as usize]);
+            if !bucket.holds(self.due.iter().map(bytes_of).sum()) {
+                self.due.sort_unstable_by(|a, b| {
+                    let by_name = entries[a.entry as usize].subject.cmp(&entries[b.entry as usize].subject);
+                    b.urgency.total_cmp(&a.urgency).then(by_name)
+                });
+            }
+        }
+        for pending in &self.due {
+            let entry = &mut entries[pending.entry as usize];
+            if budget.is_some() && !bucket.take(self.crowd.bytes[entry.subject as usize]) {
+                break;
+            }
+            (entry.last, entry.heard) = (now, true);
+            self.updates.push(Update { subject: Slot(entry.subject), relevance: pending.relevance });
+        }
+        (self.due.len() - self.updates.len()) as u64
+    }
+
+    /// Drops the memories from `first` on that are no longer worth keeping, and clears their marks.
+    fn forget(&mut self, now: Time, first: usize) {
+        let (entries, schedule) = (self.memory.entries(), self.config.schedule);
+        let mut kept = first;
+        for place in first..entries.len() {
+            let mut entry = entries[place];
+            let mark = &mut self.marks[entry.subject as usize];
+            let gone = *mark == SKIP;
+            if !gone {
+                *mark = 0;
+            }
+            let lasts = entry.relevant || entry.heard && !schedule.is_forgotten(now.since(entry.last));
+            if lasts && !gone {
+                entry.relevant = false;
+                entries[kept] = entry;
+                kept += 1;
+            }
+        }
+        entries.truncate(kept);
+    }
+}
+
+/// How to find who is near.
+#[derive(Clone, Copy)]
+enum Search {
+    /// Look at everybody, and keep those within this squared distance.
+    All(f32),
+    /// Ask the grid.
+    Grid(Distance),
+}
+
+impl Crowd {
+    fn position(&self, slot: Slot) -> (i32, i32) {
+        (self.xs[slot.index()], self.ys[slot.index()])
+    }
+}
+
+impl Limit {
+    fn new(budget: Option<Budget>) -> Self {
+        Self { budget, bucket: Bucket::full(budget.unwrap_or(Budget { bytes_per_second: 0, burst: 0 })) }
+    }
+}
+
+impl Near {
+    fn sight(&self, observer: Slot, facing: (f32, f32)) -> Sight {
+        let Self { subject, dx, dy, distance_squared } = *self;
+        Sight { observer, subject: Slot(subject), dx, dy, distance_squared, facing }
+    }
+}
+
+fn cell_for(reach: Distance) -> Distance {
+    Distance::new((reach.millimetres() / CELLS_PER_REACH).max(1)).expect("a part of a distance is a distance")
+}
+
+/// The square of `reach`, a little enlarged: this only sorts out who cannot matter, the policy decides.
+fn radius_squared(reach: Distance) -> f32 {
+    let radius = reach.millimetres() as f32;
+    radius * radius * (1.0 + 1e-5)
+}
+
+/// Appends those points whose squared distance from `eye` is at most `within`.
+///
+/// Without a branch in the loop: whether a point lies in a circle is a coin toss to the processor.
+fn collect_near(
+    near: &mut Vec<Near>,
+    eye: (i32, i32),
+    within: f32,
+    xs: &[i32],
+    ys: &[i32],
+    subject_of: impl Fn(usize) -> u32,
+) {
+    let mut count = near.len();
+    near.resize(count + xs.len(), Near::default());
+    for (it, (x, y)) in xs.iter().zip(ys).enumerate() {
+        let (dx, dy) = ((x - eye.0) as f32, (y - eye.1) as f32);
+        let distance_squared = dx * dx + dy * dy;
+        near[count] = Near { subject: subject_of(it), dx, dy, distance_squared };
+        count += usize::from(distance_squared <= within);
+    }
+    near.truncate(count);
+}

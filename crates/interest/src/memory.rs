@@ -1,0 +1,67 @@
+//! What each observer was last told of whom, for all observers in one array.
+//!
+//! Each tick reads the old array from front to back and writes a new one. Compared with a list or table
+//! per observer this touches memory in order, and allocates only when the whole world remembers more
+//! pairs than ever before.
+
+use machine::Time;
+
+/// One remembered pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// When the observer was last told; for a newcomer not told yet, when it was first seen.
+    pub(crate) last: Time,
+    pub(crate) subject: u32,
+    /// Whether the observer was ever told.
+    pub(crate) heard: bool,
+    /// Whether it was of interest in the current tick.
+    pub(crate) relevant: bool,
+}
+
+/// Every observer's entries, one observer after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    old: Vec<Entry>,
+    new: Vec<Entry>,
+    /// Per slot, where its entries stand in `new` (in `old`, while a tick is under way and the slot's
+    /// turn has not come).
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Memory {
+    /// Makes room for one more slot.
+    pub(crate) fn add_slot(&mut self) {
+        self.ranges.push((0, 0));
+    }
+
+    /// Forgets everything that `slot` was told.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.ranges[slot as usize] = (0, 0);
+    }
+
+    /// Begins a tick: what was new is old now.
+    pub(crate) fn turn(&mut self) {
+        std::mem::swap(&mut self.old, &mut self.new);
+        self.new.clear();
+    }
+
+    /// Brings `slot`'s entries over into the new array, where they can be changed and added to, and
+    /// gives the place of the first.
+    pub(crate) fn open(&mut self, slot: u32) -> usize {
+        let (start, end) = self.ranges[slot as usize];
+        let first = self.new.len();
+        self.new.extend_from_slice(&self.old[start as usize..end as usize]);
+        first
+    }
+
+    /// The array that [`Memory::open`] brought entries into.
+    pub(crate) fn entries(&mut self) -> &mut Vec<Entry> {
+        &mut self.new
+    }
+
+    /// Ends `slot`'s turn: its entries are those from `first` on.
+    pub(crate) fn close(&mut self, slot: u32, first: usize) {
+        let end = u32::try_from(self.new.len()).expect("a host remembers fewer than 2^32 pairs");
+        self.ranges[slot as usize] = (first as u32, end);
+    }
+}

@@ -1,0 +1,32 @@
+//! What the observer can see, and nothing else (section V-B).
+
+use super::shape::Sector;
+use crate::{Policy, PolicyError, Reach, Sight};
+use space::Distance;
+
+/// Relevance 1 in the view sector. Cheap, but blind: who turns round must first be told what is there.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldOfView {
+    view: Distance,
+    sector: Sector,
+}
+
+impl FieldOfView {
+    /// A sector of radius `view` and `angle_degrees` in all, centred on where the observer faces.
+    pub fn new(view: Distance, angle_degrees: f64) -> Result<Self, PolicyError> {
+        Ok(Self { view, sector: Sector::new(angle_degrees)? })
+    }
+}
+
+impl Policy for FieldOfView {
+    fn reach(&self) -> Reach {
+        Reach::Within(self.view)
+    }
+
+    #[inline]
+    fn relevance(&self, sight: &Sight) -> f32 {
+        let distance = sight.distance();
+        let in_reach = distance < self.view.millimetres() as f32;
+        if in_reach && self.sector.holds(sight, distance) { 1.0 } else { 0.0 }
+    }
+}

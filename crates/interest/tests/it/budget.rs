@@ -1,0 +1,69 @@
+//! A crowd around one observer whose line carries a fraction of what is due.
+
+use interest::policies::CircleAttenuated;
+use interest::{Budget, Config, Engine, Schedule};
+use machine::{Span, Time};
+use space::{Distance, Heading, Position};
+
+const CROWD: u32 = 200;
+const TICK_MS: u64 = 50;
+
+/// Per subject, when the observer heard of it; subject k stands k ÷ 2 metres away in a view of 100.
+fn heard_in(seconds: u64, budget: Budget) -> Vec<Vec<Time>> {
+    let metres = |it| Distance::from_metres(it).unwrap();
+    let policy = CircleAttenuated::new(metres(105.0), metres(5.0)).unwrap();
+    let mut engine =
+        Engine::new(Config { schedule: Schedule::every(Span::from_millis(50)), budget: Some(budget) });
+    let eye = engine.enter(Position::ORIGIN, Heading::EAST);
+    engine.observe(eye);
+    for step in 0..CROWD {
+        let slot = engine.enter(Position::from_metres(f64::from(step) / 2.0, 0.0).unwrap(), Heading::EAST);
+        engine.weigh(slot, 25);
+    }
+    let mut heard = vec![Vec::new(); CROWD as usize + 1];
+    for tick in 0..seconds * 1_000 / TICK_MS {
+        let now = Time::from_millis(tick * TICK_MS);
+        engine.tick(now, &policy, |_, updates| {
+            updates.iter().for_each(|it| heard[it.subject.0 as usize].push(now));
+        });
+    }
+    heard.remove(0);
+    heard
+}
+
+#[test]
+fn the_line_is_filled_and_never_overfilled() {
+    let budget = Budget { bytes_per_second: 2_500, burst: 500 };
+    let heard = heard_in(60, budget);
+    let mut times: Vec<Time> = heard.into_iter().flatten().collect();
+    times.sort();
+    let bytes = times.len() as u64 * 25;
+    assert!((60 * 2_500 - 25..=60 * 2_500 + 500 + 25).contains(&bytes), "{bytes}");
+    for (start, from) in times.iter().enumerate() {
+        let until = times.partition_point(|it| *it <= *from + Span::from_secs(1));
+        let in_window = (until - start) as u64 * 25;
+        assert!(in_window <= 2_500 + 500 + 25, "{in_window} bytes in the second from {from}");
+    }
+}
+
+#[test]
+fn the_near_come_first_but_nobody_starves() {
+    let heard = heard_in(60, Budget { bytes_per_second: 2_500, burst: 500 });
+    let count = |range: std::ops::Range<usize>| heard[range].iter().map(Vec::len).sum::<usize>();
+    assert!(2 * count(100..150) < 3 * count(0..50), "near {} far {}", count(0..50), count(100..150));
+    // 100 updates a second for 200 subjects: two seconds a round if all were equal. The least relevant
+    // (about 0.05 of the nearest) may wait some rounds, not for ever.
+    for (subject, times) in heard.iter().enumerate() {
+        assert!(2 < times.len(), "subject {subject} was heard of {} times", times.len());
+        let gap = times.windows(2).map(|pair| pair[1].since(pair[0])).max().unwrap();
+        assert!(gap < Span::from_secs(20), "subject {subject} was silent for {gap}");
+    }
+}
+
+#[test]
+fn a_line_too_thin_for_one_update_still_carries_it() {
+    let heard = heard_in(60, Budget { bytes_per_second: 10, burst: 1 });
+    let total: usize = heard.iter().map(Vec::len).sum();
+    // A byte saved up and 600 that flow in pay for 24 updates; the 25th leaves on credit.
+    assert_eq!(total, 25);
+}

@@ -1,0 +1,152 @@
+//! The engine and the reference live through the same random world and must agree on every update.
+
+use crate::reference::{Avatar, Reference};
+use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
+use interest::{Budget, Config, Due, Engine, Policy, Reach, Schedule, Slot};
+use machine::{Rng, Span, Time};
+use proptest::prelude::*;
+use space::{Distance, Heading, Position};
+
+fn metres(metres: f64) -> Distance {
+    Distance::from_metres(metres).unwrap()
+}
+
+fn policy(number: usize) -> Box<dyn Policy> {
+    let team =
+        |sight: &interest::Sight, graded: f32| if sight.subject.0 % 2 == 0 { graded } else { graded * 0.5 };
+    match number {
+        0 => Box::new(Everything),
+        1 => Box::new(Circle::new(metres(30.0))),
+        2 => Box::new(CircleAttenuated::new(metres(40.0), metres(0.0)).unwrap()),
+        3 => Box::new(FieldOfView::new(metres(50.0), 120.0).unwrap()),
+        4 => Box::new(A3::new(metres(40.0), metres(10.0), 180.0).unwrap()),
+        _ => Box::new(
+            A3::new(metres(40.0), metres(10.0), 90.0).unwrap().adjusted(Reach::Within(metres(40.0)), team),
+        ),
+    }
+}
+
+/// Both implementations side by side.
+struct Pair {
+    engine: Engine,
+    reference: Reference,
+    rng: Rng,
+    budget: Option<Budget>,
+}
+
+impl Pair {
+    fn new(seed: u64, schedule: Schedule, budget: Option<Budget>) -> Self {
+        let engine = Engine::new(Config { schedule, budget });
+        Self { engine, reference: Reference::new(schedule), rng: Rng::seeded(seed), budget }
+    }
+
+    fn enter(&mut self) {
+        let (position, heading) = (self.somewhere(), Heading(self.rng.next_u64() as u16));
+        let slot = self.engine.enter(position, heading);
+        let bytes = 20 + self.rng.below(20) as u32;
+        self.engine.weigh(slot, bytes);
+        let observes = self.rng.chance(0.7);
+        if observes {
+            self.engine.observe(slot);
+        }
+        if let Some(budget) = self.budget {
+            self.reference.budgets.insert(slot, (budget, f64::from(budget.burst), Time::ZERO));
+        }
+        let before = self.reference.avatars.insert(slot, Avatar { position, heading, bytes, observes });
+        assert!(before.is_none(), "{slot:?} was given out twice");
+    }
+
+    /// Mostly on a coarse lattice, so that equal places, rims and right angles happen.
+    fn somewhere(&mut self) -> Position {
+        let mut coordinate = || match self.rng.below(20) {
+            0 => self.rng.between(-1 << 30, (1 << 30) - 1) as i32,
+            1..10 => 10_000 * self.rng.between(-6, 6) as i32,
+            _ => self.rng.between(-60_000, 60_000) as i32,
+        };
+        Position::new(coordinate(), coordinate()).unwrap()
+    }
+
+    fn stir(&mut self) {
+        if self.rng.chance(0.3) {
+            self.enter();
+        }
+        let slots: Vec<Slot> = self.reference.avatars.keys().copied().collect();
+        for slot in slots {
+            match self.rng.below(60) {
+                0 => {
+                    self.engine.leave(slot);
+                    self.reference.leave(slot);
+                }
+                1 => {
+                    self.engine.stop_observing(slot);
+                    self.reference.stop_observing(slot);
+                }
+                2 => {
+                    self.engine.observe(slot);
+                    self.reference.avatars.get_mut(&slot).unwrap().observes = true;
+                }
+                3..20 => {
+                    let (position, heading) = (self.somewhere(), Heading(self.rng.next_u64() as u16));
+                    self.engine.place(slot, position);
+                    self.engine.face(slot, heading);
+                    let avatar = self.reference.avatars.get_mut(&slot).unwrap();
+                    (avatar.position, avatar.heading) = (position, heading);
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn tick(&mut self, now: Time, policy: &dyn Policy) {
+        let mut sent = Vec::new();
+        let tally = self.engine.tick(now, policy, |observer, updates| {
+            sent.extend(updates.iter().map(|it| (observer, it.subject)));
+        });
+        assert_eq!(tally.sent as usize, sent.len());
+        sent.sort();
+        assert_eq!(sent, self.reference.tick(now, policy), "at {now}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_engine_does_what_the_reference_does(
+        seed: u64,
+        number in 0usize..6,
+        crowd in 0usize..30,
+        strict: bool,
+        budgeted: bool,
+        forget in 1u64..5,
+    ) {
+        let normal = Span::from_millis(200);
+        let due = if strict { Due::AfterInterval } else { Due::AtInterval };
+        let schedule = Schedule { normal, due, forget_after: normal.times(forget) };
+        let budget = budgeted.then_some(Budget { bytes_per_second: 800, burst: 150 });
+        let policy = policy(number);
+        let mut pair = Pair::new(seed, schedule, budget);
+        (0..crowd).for_each(|_| pair.enter());
+        let mut now = Time::ZERO;
+        for _ in 0..60 {
+            pair.tick(now, policy.as_ref());
+            pair.stir();
+            now += Span::from_millis([10, 50, 50, 100, 700][pair.rng.below(5) as usize]);
+        }
+    }
+}
+
+#[test]
+fn a_newcomer_is_heard_of_at_once_and_then_in_its_turn() {
+    let policy = CircleAttenuated::new(metres(100.0), metres(0.0)).unwrap();
+    let mut engine = Engine::new(Config { schedule: Schedule::every(Span::from_millis(200)), budget: None });
+    let eye = engine.enter(Position::ORIGIN, Heading::EAST);
+    engine.observe(eye);
+    let other = engine.enter(Position::from_metres(50.0, 0.0).unwrap(), Heading::EAST);
+    let mut heard = Vec::new();
+    for tick in 0..20u64 {
+        let now = Time::from_millis(50 * tick);
+        engine.tick(now, &policy, |_, updates| {
+            heard.extend(updates.iter().map(|it| (now.as_millis(), it.subject)))
+        });
+    }
+    assert_eq!(heard, [(0, other), (400, other), (800, other)]);
+}

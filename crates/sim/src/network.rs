@@ -1,0 +1,278 @@
+//! Everything between the machines: links, messages on their way, the queue of what will happen.
+//!
+//! Knows no message type: it carries bytes, and [`crate::Sim`] encodes and decodes at its edge. It never
+//! calls a machine; what a machine must hear goes through the queue.
+
+use crate::buffers::{BufferId, Buffers};
+use crate::happening::{Happening, Passage, WayId};
+use crate::history::History;
+use crate::link::{Counters, End, Fate, Offered, Parcel, Way};
+use crate::profile::Profile;
+use crate::queue::EventQueue;
+use crate::routes::Routes;
+use machine::{Address, Lane, Rng, Time};
+
+/// The network, and the clock that everything shares.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) now: Time,
+    pub(crate) queue: EventQueue<Happening>,
+    pub(crate) history: History,
+    /// Messages to peers to which there was no link.
+    pub(crate) unlinked: u64,
+    ways: Vec<Way>,
+    routes: Routes,
+    buffers: Buffers,
+    /// Never drawn from: each way gets the stream of its name, so that traffic on one link does not change
+    /// chance on another.
+    rng: Rng,
+}
+
+/// A message that arrived and decoded.
+pub(crate) struct Landed<T> {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) msg: T,
+}
+
+impl Network {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            now: Time::ZERO,
+            queue: EventQueue::new(),
+            history: History::new(),
+            unlinked: 0,
+            ways: Vec::new(),
+            routes: Routes::new(),
+            buffers: Buffers::new(),
+            rng: Rng::seeded(seed),
+        }
+    }
+
+    /// The way from one address to another, if they were ever linked.
+    pub(crate) fn way(&self, from: u32, to: Address) -> Option<WayId> {
+        self.routes.find(from, u32::try_from(to.0).ok()?)
+    }
+
+    pub(crate) fn counters(&self, way: WayId) -> Counters {
+        self.ways[way.index()].counters
+    }
+
+    /// The two ends of a way: who sends, who receives.
+    pub(crate) fn ends(&self, way: WayId) -> (u32, u32) {
+        let Way { from, to, .. } = self.ways[way.index()];
+        (from, to)
+    }
+
+    /// Joins two hosts by a new link and says its number. A link that lives is cut first.
+    pub(crate) fn connect(&mut self, a: u32, b: u32, there: Profile, back: Profile) -> u32 {
+        let way = self.way(a, address(b)).unwrap_or_else(|| self.add_pair(a, b));
+        self.cut(way);
+        self.ways[way.index()].open(there);
+        self.ways[way.back().index()].open(back);
+        self.tell_both(way, Happening::LinkUp);
+        self.ways[way.index()].link
+    }
+
+    /// Cuts the link that lives on this way, if one does. What waited on it is lost now; what is in flight
+    /// finds its link gone when it arrives.
+    pub(crate) fn cut(&mut self, way: WayId) {
+        if !self.ways[way.index()].up {
+            return;
+        }
+        self.tell_both(way, Happening::LinkDown);
+        for way in [way, way.back()] {
+            self.ways[way.index()].up = false;
+            self.clear_line(way);
+        }
+    }
+
+    /// Sends what `write` encodes to everyone in `to`; it is encoded once.
+    pub(crate) fn send(&mut self, from: u32, to: &[Address], lane: Lane, write: impl FnOnce(&mut Vec<u8>)) {
+        let buffer = self.buffers.fill(write);
+        let parcel = Parcel { buffer, bytes: self.buffers.bytes(buffer).len(), lane };
+        for &peer in to {
+            let way = self.way(from, peer).filter(|way| self.ways[way.index()].up);
+            match way {
+                Some(way) => self.accept(way, parcel),
+                None => self.unlinked += 1,
+            }
+        }
+        self.buffers.release(buffer);
+    }
+
+    /// A message reached the end of its flight: `read` decodes it, unless its link is gone.
+    pub(crate) fn land<T>(
+        &mut self,
+        passage: Passage,
+        buffer: BufferId,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Option<Landed<T>> {
+        let way = &mut self.ways[passage.way.index()];
+        if !way.carries(passage.link) {
+            self.conclude(passage, buffer, End::Lost);
+            return None;
+        }
+        let (from, to) = (way.from, way.to);
+        let Some(msg) = read(self.buffers.bytes(buffer)) else {
+            self.conclude(passage, buffer, End::Garbled);
+            return None;
+        };
+        self.conclude(passage, buffer, End::Delivered);
+        Some(Landed { from, to, msg })
+    }
+
+    /// The last byte of a message left a link with a rate.
+    pub(crate) fn depart(&mut self, passage: Passage) {
+        let way = &mut self.ways[passage.way.index()];
+        if !way.carries(passage.link) {
+            return;
+        }
+        let Some(line) = &mut way.line else { return };
+        let (departed, next) = line.depart();
+        if let Some(span) = next {
+            self.queue.push(self.now + span, Happening::Departure(passage));
+        }
+        if let Some(parcel) = departed {
+            self.launch(passage, parcel);
+        }
+    }
+
+    /// A link lost a `Sure` message too often.
+    pub(crate) fn give_up(&mut self, passage: Passage) {
+        if self.ways[passage.way.index()].carries(passage.link) {
+            self.cut(passage.way);
+        }
+    }
+
+    fn add_pair(&mut self, a: u32, b: u32) -> WayId {
+        let there = WayId(u32::try_from(self.ways.len()).expect("fewer than 2^31 pairs are linked"));
+        for (from, to, way) in [(a, b, there), (b, a, there.back())] {
+            let rng = self.rng.fork_named(u64::from(from) << 32 | u64::from(to));
+            self.ways.push(Way::new(from, to, rng));
+            self.routes.insert(from, to, way);
+        }
+        there
+    }
+
+    fn tell_both(&mut self, way: WayId, news: impl Fn(Passage) -> Happening) {
+        let link = self.ways[way.index()].link;
+        for way in [way, way.back()] {
+            self.queue.push(self.now, news(Passage { way, link }));
+        }
+    }
+
+    /// A machine hands a message to a link that lives.
+    fn accept(&mut self, id: WayId, parcel: Parcel) {
+        self.buffers.hold(parcel.buffer);
+        let way = &mut self.ways[id.index()];
+        way.counters.sent.add(parcel.bytes);
+        let passage = Passage { way: id, link: way.link };
+        match &mut way.line {
+            None => self.launch(passage, parcel),
+            Some(line) => {
+                let offered = line.offer(parcel);
+                self.line_up(passage, parcel, offered);
+            }
+        }
+    }
+
+    fn line_up(&mut self, passage: Passage, parcel: Parcel, offered: Offered) {
+        match offered {
+            Offered::Leaves(span) => self.queue.push(self.now + span, Happening::Departure(passage)),
+            Offered::Waits => (),
+            Offered::Replaces(elder) => self.conclude(passage, elder.buffer, End::Replaced),
+            Offered::Refused => {
+                self.conclude(passage, parcel.buffer, End::Refused);
+                if parcel.lane == Lane::Sure {
+                    self.cut(passage.way);
+                }
+            }
+        }
+    }
+
+    /// A message leaves and flies.
+    fn launch(&mut self, passage: Passage, parcel: Parcel) {
+        let way = &mut self.ways[passage.way.index()];
+        match way.flight.fate(self.now, parcel.lane) {
+            Fate::Arrives { at, retries } => {
+                for _ in 0..retries {
+                    way.counters.resent.add(parcel.bytes);
+                }
+                self.queue.push(at, Happening::Arrival(passage, parcel.buffer));
+            }
+            Fate::Lost => self.conclude(passage, parcel.buffer, End::Lost),
+            Fate::GivenUp(at) => {
+                self.conclude(passage, parcel.buffer, End::Lost);
+                self.queue.push(at, Happening::GivingUp(passage));
+            }
+        }
+    }
+
+    fn clear_line(&mut self, id: WayId) {
+        let way = &mut self.ways[id.index()];
+        let passage = Passage { way: id, link: way.link };
+        let Some(mut line) = way.line.take() else { return };
+        while let (Some(parcel), _) = line.depart() {
+            self.conclude(passage, parcel.buffer, End::Lost);
+        }
+    }
+
+    /// The end of every message, whatever became of it: counted, noted, its buffer let go.
+    fn conclude(&mut self, passage: Passage, buffer: BufferId, end: End) {
+        let way = &mut self.ways[passage.way.index()];
+        let bytes = self.buffers.bytes(buffer);
+        way.counters.count(end, bytes.len());
+        self.history.note_link(end.into(), self.now, way.from, way.to, passage.link);
+        self.history.note_bytes(bytes);
+        self.buffers.release(buffer);
+    }
+}
+
+/// The address of a host: addresses are given in order.
+pub(crate) const fn address(host: u32) -> Address {
+    Address(host as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::{LatestKey, Span};
+
+    /// Lets everything in the queue happen.
+    fn drain(network: &mut Network) {
+        while let Some((now, happening)) = network.queue.pop_until(Time::MAX) {
+            network.now = now;
+            match happening {
+                Happening::Arrival(passage, buffer) => drop(network.land(passage, buffer, |_| Some(()))),
+                Happening::Departure(passage) => network.depart(passage),
+                Happening::GivingUp(passage) => network.give_up(passage),
+                _ => (),
+            }
+        }
+    }
+
+    #[test]
+    fn every_message_ends_once_and_lets_its_buffer_go() {
+        for seed in 0..64 {
+            let mut network = Network::new(seed);
+            let rough = Profile::new(Span::from_millis(5)).with_loss(0.3).unwrap();
+            let slow = rough.with_rate(1_000).unwrap().with_queue_limit(300).with_overhead(4);
+            network.connect(0, 1, rough, rough);
+            network.connect(0, 2, slow, rough);
+            for turn in 0..40u8 {
+                let lane =
+                    if turn % 5 == 0 { Lane::Sure } else { Lane::Latest(LatestKey(u64::from(turn % 7))) };
+                network.send(0, &[address(1), address(2), address(9)], lane, |out| out.resize(20, turn));
+            }
+            drain(&mut network);
+            assert_eq!(network.buffers.held(), 0, "seed {seed}");
+            for way in &network.ways {
+                let Counters { sent, delivered, garbled, lost, replaced, refused, .. } = way.counters;
+                let ends = [delivered, garbled, lost, replaced, refused];
+                assert_eq!(sent.messages, ends.iter().map(|it| it.messages).sum::<u64>(), "seed {seed}");
+                assert_eq!(sent.bytes, ends.iter().map(|it| it.bytes).sum::<u64>(), "seed {seed}");
+            }
+        }
+    }
+}

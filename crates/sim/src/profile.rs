@@ -1,0 +1,94 @@
+//! What a link is like, in one direction.
+
+use crate::config;
+use machine::Span;
+use std::num::NonZeroU64;
+use thiserror::Error;
+
+/// The character of a link in one direction. Made by [`Profile::new`] and the `with_` functions, which
+/// refuse what cannot be.
+///
+/// ```
+/// use machine::Span;
+/// use sim::Profile;
+///
+/// let home = Profile::new(Span::from_millis(15))
+///     .with_jitter(Span::from_millis(4))
+///     .with_loss(0.01)?
+///     .with_rate(1_250_000)?
+///     .with_overhead(28);
+/// assert!(home.with_loss(f64::NAN).is_err());
+/// # Ok::<(), sim::ProfileError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Profile {
+    pub(crate) delay: Span,
+    pub(crate) jitter: Span,
+    pub(crate) loss: f64,
+    pub(crate) rate: Option<NonZeroU64>,
+    pub(crate) queue_limit: usize,
+    pub(crate) overhead: usize,
+}
+
+/// Why a profile was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum ProfileError {
+    /// Not a probability.
+    #[error("a loss of {0} is not a probability: give a number from 0 to 1")]
+    Loss(f64),
+    /// Nothing would ever leave.
+    #[error("a link at 0 bytes per second carries nothing: give a rate, or cut the link")]
+    Rate,
+}
+
+impl Profile {
+    /// A link that delivers everything after exactly `delay`, however much it is given.
+    pub const fn new(delay: Span) -> Self {
+        let queue_limit = config::QUEUE_LIMIT;
+        Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0 }
+    }
+
+    /// Adds up to `jitter` to each delay, drawn evenly. `Latest` messages may then overtake each other.
+    pub const fn with_jitter(self, jitter: Span) -> Self {
+        Self { jitter, ..self }
+    }
+
+    /// Loses each try with probability `loss`. A lost `Latest` message is gone; a lost `Sure` message is
+    /// tried again one round trip later, and holds the `Sure` messages behind it.
+    pub fn with_loss(self, loss: f64) -> Result<Self, ProfileError> {
+        let in_range = (0.0..=1.0).contains(&loss); // Also false for NaN.
+        in_range.then_some(Self { loss, ..self }).ok_or(ProfileError::Loss(loss))
+    }
+
+    /// Lets `rate` bytes leave per second; what comes faster waits.
+    pub fn with_rate(self, rate: u64) -> Result<Self, ProfileError> {
+        let rate = Some(NonZeroU64::new(rate).ok_or(ProfileError::Rate)?);
+        Ok(Self { rate, ..self })
+    }
+
+    /// Lets at most `bytes` bytes wait, overhead included, while another message leaves. Only links with
+    /// a rate have a queue; without this limit it is [`config::QUEUE_LIMIT`].
+    pub const fn with_queue_limit(self, bytes: usize) -> Self {
+        Self { queue_limit: bytes, ..self }
+    }
+
+    /// Counts `bytes` bytes of headers per message against rate and queue limit.
+    pub const fn with_overhead(self, bytes: usize) -> Self {
+        Self { overhead: bytes, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let profile = Profile::new(Span::ZERO);
+        for loss in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+            assert!(matches!(profile.with_loss(loss), Err(ProfileError::Loss(_))), "{loss}");
+        }
+        assert_eq!(profile.with_rate(0), Err(ProfileError::Rate));
+        assert!(profile.with_loss(0.0).and_then(|it| it.with_loss(1.0)).is_ok());
+    }
+}

@@ -1,0 +1,210 @@
+//! Links, in numbers.
+
+use crate::probe::*;
+use machine::{Lane, Span, Time};
+use proptest::prelude::*;
+use sim::{Counters, Profile, Tally};
+
+fn delay(millis: u64) -> Profile {
+    Profile::new(Span::from_millis(millis))
+}
+
+#[test]
+fn a_message_takes_the_delay_each_way() {
+    let mut sim = trio(1, delay(0));
+    sim.connect_with(A, B, delay(20), delay(30));
+    send(&mut sim, ms(100), Lane::Sure, &[1]);
+    sim.command(ms(100), B, Do::Send(vec![A], latest(0), vec![2]));
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B), [(ms(120), vec![1])]);
+    assert_eq!(arrivals(&sim, A), [(ms(130), vec![2])]);
+}
+
+#[test]
+fn what_happens_at_one_time_happens_in_the_order_it_was_caused() {
+    let mut sim = trio(1, delay(5));
+    for number in 0..100 {
+        send(&mut sim, ms(7), if number % 2 == 0 { Lane::Sure } else { latest(0) }, &[number]);
+    }
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B), (0..100).map(|it| (ms(12), vec![it])).collect::<Vec<_>>());
+}
+
+#[test]
+fn jitter_fills_its_range_and_changes_the_order_of_latest_messages() {
+    let mut sim = trio(1, delay(10).with_jitter(Span::from_micros(9)));
+    (0..200).for_each(|number| send(&mut sim, ms(1), latest(0), &[number]));
+    finish(&mut sim);
+    let arrivals = arrivals(&sim, B);
+    let mut spent: Vec<_> = arrivals.iter().map(|it| it.0.since(ms(11)).as_micros()).collect();
+    spent.dedup();
+    assert_eq!(spent, (0..=9).collect::<Vec<_>>());
+    assert!(!arrivals.is_sorted_by_key(|it| it.1[0]), "200 messages kept their order by chance");
+}
+
+#[test]
+fn loss_takes_its_share() {
+    let mut sim = trio(1, delay(10).with_loss(0.1).unwrap());
+    (0..10_000u64).for_each(|at| send(&mut sim, ms(at), latest(0), &[0; 10]));
+    finish(&mut sim);
+    let Counters { sent, delivered, lost, .. } = sim.counters(A, B).unwrap();
+    assert_eq!(sent, Tally { messages: 10_000, bytes: 100_000 });
+    assert_eq!(delivered.messages + lost.messages, 10_000);
+    assert_eq!(delivered.messages, arrivals(&sim, B).len() as u64);
+    // 1000 expected, standard deviation 30.
+    assert!((800..1_200).contains(&lost.messages), "{lost:?}");
+}
+
+#[test]
+fn a_rate_is_kept_to_the_microsecond() {
+    let mut sim = trio(1, delay(50).with_rate(10_000).unwrap().with_overhead(28));
+    (0..20).for_each(|number| send(&mut sim, ms(1_000), Lane::Sure, &[number; 72]));
+    finish(&mut sim);
+    let expected: Vec<_> = (0..20).map(|it| (ms(1_050 + 10 * (u64::from(it) + 1)), vec![it; 72])).collect();
+    assert_eq!(arrivals(&sim, B), expected);
+}
+
+#[test]
+fn an_idle_line_starts_anew() {
+    let mut sim = trio(1, delay(0).with_rate(10_000).unwrap());
+    for at in [0, 5, 100] {
+        send(&mut sim, ms(at), Lane::Sure, &[0; 100]);
+    }
+    finish(&mut sim);
+    let times: Vec<_> = arrivals(&sim, B).iter().map(|it| it.0.as_millis()).collect();
+    assert_eq!(times, [10, 20, 110]);
+}
+
+#[test]
+fn a_slow_link_carries_the_newest_of_each_key() {
+    let mut sim = trio(1, delay(0).with_rate(1_000).unwrap());
+    // The first leaves at once; of what waits behind it each key keeps its place and its newest.
+    for (key, value) in [(7, 0), (7, 1), (8, 2), (7, 3), (8, 4), (7, 5)] {
+        send(&mut sim, ms(0), latest(key), &[value; 10]);
+    }
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B), [(ms(10), vec![0; 10]), (ms(20), vec![5; 10]), (ms(30), vec![4; 10])]);
+    let Counters { sent, delivered, replaced, .. } = sim.counters(A, B).unwrap();
+    assert_eq!((sent.messages, delivered.messages, replaced.messages), (6, 3, 3));
+}
+
+#[test]
+fn a_full_queue_refuses_latest_messages() {
+    let mut sim = trio(1, delay(0).with_rate(1_000).unwrap().with_queue_limit(20));
+    (0..5).for_each(|key| send(&mut sim, ms(0), latest(key), &[0; 10]));
+    finish(&mut sim);
+    let Counters { delivered, refused, .. } = sim.counters(A, B).unwrap();
+    assert_eq!((delivered.messages, refused), (3, Tally { messages: 2, bytes: 20 }));
+}
+
+#[test]
+fn a_refused_sure_message_cuts_the_link() {
+    let mut sim = trio(1, delay(15).with_rate(1_000).unwrap().with_queue_limit(20));
+    send(&mut sim, ms(0), Lane::Sure, &[0; 10]);
+    (1..5).for_each(|number| send(&mut sim, ms(20), Lane::Sure, &[number; 10]));
+    finish(&mut sim);
+    // The first was in flight when the link died at 20 ms: it arrived at no link.
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "20 down 0 #1"]);
+    assert_eq!(story(&sim, A), ["0 up 1 #1", "0 up 2 #1", "20 down 1 #1"]);
+    let Counters { sent, lost, refused, .. } = sim.counters(A, B).unwrap();
+    assert_eq!((sent.messages, lost.messages, refused.messages), (5, 4, 1));
+}
+
+#[test]
+fn a_link_that_loses_everything_is_given_up() {
+    let mut sim = trio(1, delay(10).with_loss(1.0).unwrap());
+    send(&mut sim, ms(0), Lane::Sure, &[1]);
+    send(&mut sim, ms(1), Lane::Sure, &[2]);
+    finish(&mut sim);
+    // 32 tries of one round trip each.
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "640 down 0 #1"]);
+    assert_eq!(sim.counters(A, B).unwrap().lost.messages, 2);
+}
+
+#[test]
+fn what_is_on_its_way_dies_with_its_link() {
+    let mut sim = trio(1, delay(10));
+    send(&mut sim, ms(0), Lane::Sure, &[1]);
+    send(&mut sim, ms(6), Lane::Sure, &[2]);
+    sim.run_until(ms(12));
+    sim.disconnect(A, B);
+    sim.disconnect(A, B); // Nothing left to cut.
+    send(&mut sim, ms(13), Lane::Sure, &[3]);
+    sim.run_until(ms(14));
+    assert_eq!(sim.connect(B, A, delay(10)).0, 2);
+    send(&mut sim, ms(15), Lane::Sure, &[4]);
+    finish(&mut sim);
+    let expected = ["0 up 0 #1", "10 recv 0 #1 [1]", "12 down 0 #1", "14 up 0 #2", "25 recv 0 #2 [4]"];
+    assert_eq!(story(&sim, B), expected);
+    assert_eq!(sim.counters(A, B).unwrap().lost.messages, 1);
+    assert_eq!(sim.unlinked(), 1);
+}
+
+#[test]
+fn a_new_link_takes_the_place_of_the_old() {
+    let mut sim = trio(1, delay(10));
+    sim.run_until(ms(5));
+    sim.connect(A, B, delay(1));
+    finish(&mut sim);
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2"]);
+}
+
+#[test]
+fn bytes_that_do_not_decode_are_counted_and_harm_nobody() {
+    let mut sim = trio(1, delay(10));
+    for first in [1, GARBAGE, 3] {
+        send(&mut sim, ms(0), Lane::Sure, &[first; 4]);
+    }
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B), [(ms(10), vec![1; 4]), (ms(10), vec![3; 4])]);
+    let Counters { garbled, delivered, .. } = sim.counters(A, B).unwrap();
+    assert_eq!((garbled, delivered.messages), (Tally { messages: 1, bytes: 4 }, 2));
+}
+
+#[test]
+fn one_message_to_many_arrives_with_the_same_bytes() {
+    let mut sim = trio(1, delay(10).with_jitter(Span::from_millis(5)));
+    for number in 0..50u8 {
+        let bytes = vec![number; usize::from(number)];
+        sim.command(ms(u64::from(number)), A, Do::Send(vec![B, C, B], Lane::Sure, bytes));
+    }
+    finish(&mut sim);
+    let bytes = |at| arrivals(&sim, at).into_iter().map(|it| it.1).collect::<Vec<_>>();
+    let expected: Vec<_> = (0..50u8).map(|it| vec![it; usize::from(it)]).collect();
+    assert_eq!(bytes(C), expected);
+    assert_eq!(bytes(B), expected.into_iter().flat_map(|it| [it.clone(), it]).collect::<Vec<_>>());
+}
+
+#[test]
+fn traffic_on_one_link_does_not_change_chance_on_another() {
+    let run = |to_c: u64| {
+        let mut sim = trio(1, delay(10).with_jitter(Span::from_millis(5)).with_loss(0.2).unwrap());
+        (0..to_c).for_each(|at| sim.command(ms(at), A, Do::Send(vec![C], latest(0), vec![])));
+        (0..100).for_each(|at| send(&mut sim, ms(u64::from(at)), latest(0), &[at]));
+        finish(&mut sim);
+        arrivals(&sim, B)
+    };
+    assert_eq!(run(0), run(50));
+}
+
+proptest! {
+    #[test]
+    fn sure_messages_arrive_complete_and_in_order(
+        seed: u64,
+        loss in 0.0..0.4f64,
+        jitter in 0u64..50,
+        rate in proptest::option::of(2_000u64..20_000),
+    ) {
+        let mut profile = delay(10).with_jitter(Span::from_millis(jitter)).with_loss(loss).unwrap();
+        if let Some(rate) = rate {
+            profile = profile.with_rate(rate).unwrap();
+        }
+        let mut sim = trio(seed, profile);
+        (0..200u8).for_each(|number| send(&mut sim, Time::from_millis(u64::from(number)), Lane::Sure, &[number]));
+        finish(&mut sim);
+        let arrivals = arrivals(&sim, B);
+        prop_assert_eq!(arrivals.iter().map(|it| it.1[0]).collect::<Vec<_>>(), (0..200).collect::<Vec<_>>());
+        let soonest = arrivals.iter().all(|it| ms(u64::from(it.1[0]) + 10) <= it.0);
+        prop_assert!(soonest, "a message was faster than its delay");
+    }
+}

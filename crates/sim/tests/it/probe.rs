@@ -1,0 +1,126 @@
+//! A machine that does what it is told and writes down what it hears.
+
+use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Time};
+use sim::{Profile, Sim};
+use wire::{DecodeError, Message};
+
+/// Any bytes but those that start with [`GARBAGE`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+/// No message starts with this.
+pub(crate) const GARBAGE: u8 = 0xff;
+
+impl Message for Bytes {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        match bytes.first() {
+            Some(&GARBAGE) => Err(DecodeError::UnknownKind(GARBAGE)),
+            _ => Ok(Self(bytes.to_vec())),
+        }
+    }
+}
+
+/// What a probe can be told to do.
+#[derive(Clone, Debug)]
+pub(crate) enum Do {
+    Send(Vec<Address>, Lane, Vec<u8>),
+    SetDeadline(Option<Time>),
+    Raise(u32),
+}
+
+/// Writes down each input with its time.
+#[derive(Debug, Default)]
+pub(crate) struct Probe {
+    pub(crate) deadline: Option<Time>,
+    /// Whether a due wake leaves the deadline where it is, against all reason.
+    pub(crate) stuck: bool,
+    pub(crate) heard: Vec<(Time, Input<Bytes, ()>)>,
+}
+
+impl Machine for Probe {
+    type Msg = Bytes;
+    type Command = Do;
+    type Event = u32;
+
+    fn handle(&mut self, now: Time, input: Input<Bytes, Do>, out: &mut Outbox<Bytes, u32>) {
+        let heard = match input {
+            Input::Command(Do::Send(to, lane, bytes)) => return out.send_many(to, lane, Bytes(bytes)),
+            Input::Command(Do::SetDeadline(at)) => return self.deadline = at,
+            Input::Command(Do::Raise(event)) => return out.raise(event),
+            Input::LinkUp { peer, link } => Input::LinkUp { peer, link },
+            Input::LinkDown { peer, link } => Input::LinkDown { peer, link },
+            Input::Recv { from, link, msg } => Input::Recv { from, link, msg },
+            Input::Wake => Input::Wake,
+        };
+        if !self.stuck && heard == Input::Wake && self.deadline.is_some_and(|at| at <= now) {
+            self.deadline = None;
+        }
+        self.heard.push((now, heard));
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+}
+
+pub(crate) const A: Address = Address(0);
+pub(crate) const B: Address = Address(1);
+pub(crate) const C: Address = Address(2);
+
+/// Three probes; the first is linked to both others.
+pub(crate) fn trio(seed: u64, profile: Profile) -> Sim<Probe> {
+    let mut sim = Sim::new(seed);
+    assert_eq!([A, B, C].map(|_| sim.add(Probe::default())), [A, B, C]);
+    sim.connect(A, B, profile);
+    sim.connect(A, C, profile);
+    sim
+}
+
+pub(crate) fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+pub(crate) fn latest(key: u64) -> Lane {
+    Lane::Latest(LatestKey(key))
+}
+
+/// Tells A to send one message to B.
+pub(crate) fn send(sim: &mut Sim<Probe>, at: Time, lane: Lane, bytes: &[u8]) {
+    sim.command(at, A, Do::Send(vec![B], lane, bytes.to_vec()));
+}
+
+/// Lets everything happen.
+pub(crate) fn finish(sim: &mut Sim<Probe>) {
+    while sim.step() {}
+}
+
+/// When messages arrived, and their bytes.
+pub(crate) fn arrivals(sim: &Sim<Probe>, at: Address) -> Vec<(Time, Vec<u8>)> {
+    let heard = sim.machine(at).heard.iter();
+    heard.filter_map(|(now, it)| Some((*now, bytes_of(it)?))).collect()
+}
+
+fn bytes_of(input: &Input<Bytes, ()>) -> Option<Vec<u8>> {
+    match input {
+        Input::Recv { msg, .. } => Some(msg.0.clone()),
+        _ => None,
+    }
+}
+
+/// What a machine heard, as text: one line per input.
+pub(crate) fn story(sim: &Sim<Probe>, at: Address) -> Vec<String> {
+    let line = |(now, input): &(Time, Input<Bytes, ()>)| match input {
+        Input::LinkUp { peer, link } => format!("{} up {} #{}", now.as_millis(), peer.0, link.0),
+        Input::LinkDown { peer, link } => format!("{} down {} #{}", now.as_millis(), peer.0, link.0),
+        Input::Recv { from, link, msg } => {
+            format!("{} recv {} #{} {:?}", now.as_millis(), from.0, link.0, msg.0)
+        }
+        Input::Wake => format!("{} wake", now.as_millis()),
+        Input::Command(()) => unreachable!("commands are not written down"),
+    };
+    sim.machine(at).heard.iter().map(line).collect()
+}

@@ -1,0 +1,119 @@
+//! Commands, wakes and what machines tell their owner.
+
+use crate::probe::*;
+use machine::{Span, Time};
+use sim::{Profile, Raised, Sim};
+
+fn alone() -> Sim<Probe> {
+    let mut sim = Sim::new(1);
+    sim.add(Probe::default());
+    sim
+}
+
+fn set_deadline(sim: &mut Sim<Probe>, at: u64, deadline: Option<u64>) {
+    sim.command(ms(at), A, Do::SetDeadline(deadline.map(ms)));
+}
+
+#[test]
+fn a_machine_is_woken_at_its_deadline_and_once() {
+    let mut sim = Sim::new(1);
+    sim.add(Probe { deadline: Some(ms(30)), ..Probe::default() });
+    sim.run_until(ms(29));
+    assert!(story(&sim, A).is_empty());
+    sim.run_until(ms(100));
+    assert_eq!(story(&sim, A), ["30 wake"]);
+}
+
+#[test]
+fn a_deadline_that_moved_wakes_only_at_its_new_time() {
+    let mut sim = alone();
+    set_deadline(&mut sim, 0, Some(50));
+    set_deadline(&mut sim, 10, Some(20)); // Earlier: the entry at 50 is stale.
+    set_deadline(&mut sim, 30, Some(40));
+    set_deadline(&mut sim, 35, Some(60)); // Later: the entry at 40 is stale.
+    set_deadline(&mut sim, 70, Some(80));
+    set_deadline(&mut sim, 75, None);
+    finish(&mut sim);
+    assert_eq!(story(&sim, A), ["20 wake", "60 wake"]);
+    assert_eq!(sim.events(), 6 + 2);
+}
+
+#[test]
+fn a_deadline_in_the_past_wakes_now() {
+    let mut sim = alone();
+    set_deadline(&mut sim, 10, Some(3));
+    finish(&mut sim);
+    assert_eq!(story(&sim, A), ["10 wake"]);
+}
+
+#[test]
+fn the_end_of_time_never_comes() {
+    let mut sim = alone();
+    sim.command(ms(1), A, Do::SetDeadline(Some(Time::MAX)));
+    finish(&mut sim);
+    assert_eq!((sim.now(), sim.events()), (ms(1), 1));
+}
+
+#[test]
+fn an_early_wake_comes_only_if_asked_for() {
+    let mut sim = alone();
+    set_deadline(&mut sim, 0, Some(20));
+    sim.wake(ms(5), A);
+    finish(&mut sim);
+    assert_eq!(story(&sim, A), ["5 wake", "20 wake"]);
+}
+
+#[test]
+#[should_panic(expected = "a machine's deadline does not move on from 0.010000s")]
+fn a_deadline_that_never_moves_on_does_not_stop_time_unnoticed() {
+    let mut sim = Sim::new(1);
+    sim.add(Probe { deadline: Some(ms(10)), stuck: true, ..Probe::default() });
+    finish(&mut sim);
+}
+
+#[test]
+fn time_stands_where_it_was_told_to_stop() {
+    let mut sim = alone();
+    sim.run_until(ms(10));
+    assert_eq!((sim.now(), sim.events()), (ms(10), 0));
+    sim.run_until(ms(5));
+    assert_eq!(sim.now(), ms(10));
+    set_deadline(&mut sim, 10, None);
+    set_deadline(&mut sim, 500_000, None);
+    sim.run_until(ms(20));
+    set_deadline(&mut sim, 21, None); // Before something that waits already.
+    assert!(sim.step());
+    assert_eq!(sim.now(), ms(21));
+    assert!(sim.step());
+    assert!(!sim.step());
+    assert_eq!((sim.now(), sim.events()), (ms(500_000), 3));
+}
+
+#[test]
+#[should_panic(expected = "0.001000s is past: it is 0.002000s already")]
+fn the_past_takes_no_commands() {
+    let mut sim = alone();
+    sim.run_until(ms(2));
+    set_deadline(&mut sim, 1, None);
+}
+
+#[test]
+fn what_machines_raise_is_handed_over_in_order_and_once() {
+    let mut sim = trio(1, Profile::new(Span::from_millis(1)));
+    for (at, by, event) in [(3, A, 1), (2, B, 2), (3, C, 3)] {
+        sim.command(ms(at), by, Do::Raise(event));
+    }
+    finish(&mut sim);
+    let expected = [(2, B, 2), (3, A, 1), (3, C, 3)].map(|(at, by, event)| Raised { at: ms(at), by, event });
+    assert_eq!(sim.raised().collect::<Vec<_>>(), expected);
+    assert_eq!(sim.raised().count(), 0);
+}
+
+#[test]
+fn a_machine_can_be_set_up_by_hand() {
+    let mut sim = alone();
+    sim.machine_mut(A).deadline = Some(ms(5));
+    sim.wake(ms(0), A);
+    finish(&mut sim);
+    assert_eq!(story(&sim, A), ["0 wake", "5 wake"]);
+}
