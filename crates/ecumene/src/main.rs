@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! The `ecumene` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ecumene::run()
+}

@@ -1,1 +1,16 @@
-//! x
+//! The papers' experiments, run on the machines that ship, and the benchmarks of what ships.
+//!
+//! Every experiment is a set of machines on the simulator, a workload, and a report that puts the
+//! paper's numbers beside ours. Nothing here models a protocol a second time: the schedule, the
+//! policies, the codec and the links are those of `interest`, `wire` and `sim`.
+//!
+//! | module | what it shows |
+//! |---|---|
+//! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
+//! | [`bench`] | speed of the interest engine and of the simulator |
+
+pub mod a3;
+pub mod bench;
+mod walk;
+
+pub use walk::Walk;

@@ -2,16 +2,34 @@
 //!
 //! Coordinates are whole millimetres, so every machine agrees on every border, whatever its processor.
 //! Floats appear only at the edges: metres typed by people come in through checked constructors, and
-//! unit vectors go out to interest management and drawing.
+//! unit vectors go out to interest management and drawing. Planning may use them too: a split refused
+//! for a millimetre costs nothing.
 //!
 //! This crate never reads a clock, sends a message or knows what an object is.
 
-mod heading;
-mod motion;
+mod config;
+
 mod name;
 mod position;
 
+mod heading;
+mod motion;
+
+mod line;
+mod vertex;
+
+mod polygon;
+
+mod partition;
+
+mod grid;
+
+pub use config::{CORNERS_MAX, DEPTH_MAX, REGIONS_TOGETHER_MAX, ZONES_MAX};
+pub use grid::Grid;
 pub use heading::Heading;
+pub use line::{Line, SamePoint, Side};
 pub use motion::{Millis, Motion, VELOCITY_MAX, Velocity};
 pub use name::{Epoch, ObjectId, ZoneId};
+pub use partition::{Crowd, GrowError, MergeError, Partition, PartitionVersion, SplitError};
+pub use polygon::{Polygon, PolygonError};
 pub use position::{COORDINATE_MAX, COORDINATE_MIN, Distance, OutOfRange, Position};

@@ -1,0 +1,83 @@
+//! `ecumene bench`.
+
+use crate::{Failure, print, progress};
+use clap::{Args, Subcommand, ValueEnum};
+use lab::bench;
+
+/// The benchmarks.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// The interest engine at constant density and growing size, beside looking at all pairs.
+    Interest(InterestArgs),
+    /// The simulator on an echo workload.
+    Sim(SimArgs),
+}
+
+/// What `ecumene bench interest` takes.
+#[derive(Args)]
+pub struct InterestArgs {
+    /// Crowd sizes.
+    #[arg(long, value_delimiter = ',', default_values_t = bench::interest::SIZES,
+          value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    avatars: Vec<u32>,
+    /// Where chance starts.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What `ecumene bench sim` takes.
+#[derive(Args)]
+pub struct SimArgs {
+    /// Events to run.
+    #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000_000))]
+    events: u64,
+    /// Where chance starts.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// Runs a benchmark.
+pub fn run(bench: &Bench) -> Result<(), Failure> {
+    match bench {
+        Bench::Interest(args) => interest(args),
+        Bench::Sim(args) => sim(args),
+    }
+}
+
+fn interest(args: &InterestArgs) -> Result<(), Failure> {
+    let bar = progress::bar("bench interest", args.avatars.len() as u64);
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    let report = bench::interest::measure(&args.avatars, args.seed, &|| bar.inc(1));
+    bar.finish_and_clear();
+    print(&match args.format {
+        Format::Table => bench::interest::table(&report),
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+    })
+}
+
+fn sim(args: &SimArgs) -> Result<(), Failure> {
+    let report = bench::sim::measure(args.events, args.seed);
+    print(&match args.format {
+        Format::Table => format!(
+            "{} events in {:.2} CPU seconds: {:.2} million per CPU second (seed {}, history {})\n",
+            report.events,
+            report.cpu_seconds,
+            report.events_per_cpu_second / 1e6,
+            report.seed,
+            report.history,
+        ),
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+    })
+}

@@ -1,0 +1,139 @@
+//! `ecumene lab a3`.
+
+use crate::{Failure, print, progress, say};
+use clap::{Args as ClapArgs, ValueEnum};
+use lab::a3::{self, Candidate, Options, Reading, Setting, Sizes, report};
+use std::path::PathBuf;
+
+/// What `ecumene lab a3` takes. Lengths are in metres, the paper's units.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  ecumene lab a3                                    the paper's tables, fitted setting
+  ecumene lab a3 --setting stated --runs 3          what the printed parameters really give
+  ecumene lab a3 --sizes wire --out out/a3-wire     the same policies in our own encoding, with a report
+  ecumene lab a3 --avatars 400 --angle 90           something the paper did not try
+
+To add a policy of your own: crates/ecumene/examples/own_policy.rs")]
+pub struct Args {
+    /// The parameters as printed (a square of 750), or those that the paper's tables fit (278).
+    #[arg(long, value_enum, default_value_t = SettingArg::Fitted)]
+    setting: SettingArg,
+    /// Avatar counts, the observer included.
+    #[arg(long, value_delimiter = ',', default_values_t = a3::paper::AVATARS)]
+    avatars: Vec<u32>,
+    /// Simulated minutes per run.
+    #[arg(long, default_value_t = 20.0)]
+    minutes: f64,
+    /// Runs per avatar count and policy.
+    #[arg(long, default_value_t = 10)]
+    runs: u32,
+    /// Where chance starts; the same seed gives the same numbers on every machine.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The side of the square world [default: 278 fitted, 750 stated].
+    #[arg(long)]
+    world: Option<f64>,
+    /// The view distance.
+    #[arg(long, default_value_t = 120.0)]
+    view: f64,
+    /// The critical distance, the radius of A³'s close area.
+    #[arg(long, default_value_t = 40.0)]
+    critical: f64,
+    /// The view angle in degrees.
+    #[arg(long, default_value_t = 180.0)]
+    angle: f64,
+    /// Walking speed in metres per second: slowest and fastest, or one number.
+    #[arg(long, default_value = "3-6", value_parser = speeds)]
+    speed: (f64, f64),
+    /// The longest pause at a waypoint, in seconds.
+    #[arg(long, default_value_t = 30.0)]
+    pause: f64,
+    /// How often the server checks what is due, in milliseconds.
+    #[arg(long, default_value_t = 10)]
+    check: u64,
+    /// What an update weighs: the paper's 100 bytes, or our own encoding.
+    #[arg(long, value_enum, default_value_t = SizesArg::Paper)]
+    sizes: SizesArg,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = FormatArg::Table)]
+    format: FormatArg,
+    /// Also write a report there: report.html, figures as SVG, CSV and JSON.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SettingArg {
+    Stated,
+    Fitted,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SizesArg {
+    Paper,
+    Wire,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatArg {
+    Table,
+    Json,
+    Csv,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            reading: match self.setting {
+                SettingArg::Stated => Reading::Stated,
+                SettingArg::Fitted => Reading::Fitted,
+            },
+            avatars: self.avatars.clone(),
+            minutes: self.minutes,
+            runs: self.runs,
+            seed: self.seed,
+            world: self.world,
+            view: self.view,
+            critical: self.critical,
+            angle: self.angle,
+            speed: self.speed,
+            pause: self.pause,
+            check: self.check,
+            sizes: match self.sizes {
+                SizesArg::Paper => Sizes::Paper,
+                SizesArg::Wire => Sizes::Wire,
+            },
+        }
+    }
+}
+
+/// Runs the experiment with the paper's policies and `more`.
+pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
+    let setting = Setting::new(&args.options()).map_err(|error| Failure::Asked(error.to_string()))?;
+    let mut candidates = Candidate::of_the_paper();
+    candidates.extend(more);
+    let bar = progress::bar("lab a3", a3::steps(&setting, &candidates));
+    let results = a3::measure(&setting, &candidates, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let results = results.map_err(|error| Failure::Asked(error.to_string()))?;
+    print(&match args.format {
+        FormatArg::Table => report::tables(&setting, &results),
+        FormatArg::Json => report::json(&results),
+        FormatArg::Csv => report::rows_csv(&results),
+    })?;
+    if let Some(directory) = &args.out {
+        report::write(directory, &setting, &candidates, &results)?;
+        say(&format!("report: {}", directory.join("report.html").display()));
+    }
+    Ok(())
+}
+
+fn speeds(text: &str) -> Result<(f64, f64), String> {
+    let number = |it: &str| it.trim().parse::<f64>();
+    let (slowest, fastest) = text.split_once('-').unwrap_or((text, text));
+    match (number(slowest), number(fastest)) {
+        (Ok(slowest), Ok(fastest)) => Ok((slowest, fastest)),
+        _ => Err("give the slowest and the fastest in metres per second, such as 3-6".into()),
+    }
+}

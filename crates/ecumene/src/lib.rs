@@ -1,0 +1,118 @@
+//! Ecumene's command line, as a library: another binary can carry every command and add to it.
+//!
+//! A researcher's own interest policy needs one file with a `main` like this; it then appears in the
+//! tables and figures beside the paper's (`examples/own_policy.rs` is complete):
+//!
+//! ```no_run
+//! use interest::policies::A3;
+//! use lab::a3::Candidate;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     let narrow = Candidate::new("narrow", |it| A3::new(it.view, it.critical, 90.0));
+//!     ecumene::run_with(vec![narrow])
+//! }
+//! ```
+
+mod bench;
+mod lab_a3;
+mod progress;
+
+use clap::{Parser, Subcommand};
+use lab::a3::Candidate;
+use std::process::ExitCode;
+
+/// One seamless world on as many servers as it needs.
+#[derive(Parser)]
+#[command(name = "ecumene", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a paper's experiment on the machines that ship, beside the paper's own numbers.
+    #[command(subcommand)]
+    Lab(Experiment),
+    /// Measure how fast the shipped code is.
+    #[command(subcommand)]
+    Bench(bench::Bench),
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// A³ graded interest management (Bezerra et al. 2008): who hears of whom, how often, at what cost.
+    A3(lab_a3::Args),
+}
+
+/// Runs the command line; the exit code is 0, 1 for what went wrong, or 2 for what was asked wrongly.
+pub fn run() -> ExitCode {
+    run_with(Vec::new())
+}
+
+/// Runs the command line with more interest policies for `lab a3`.
+pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && !is_plea_for_help(&error) => {
+            return refuse(&one_line(&error.to_string()));
+        }
+        Err(error) => error.exit(),
+    };
+    let outcome = match cli.command {
+        Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
+        Command::Bench(bench) => bench::run(&bench),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Asked(why)) => refuse(&why),
+        Err(Failure::Ran(error)) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Why a command did not succeed.
+enum Failure {
+    /// It was asked for something that cannot be: exit code 2.
+    Asked(String),
+    /// It tried and failed: exit code 1.
+    Ran(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Ran(error.into())
+    }
+}
+
+fn is_plea_for_help(error: &clap::Error) -> bool {
+    error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// What clap says in several lines, without the usage that follows.
+fn one_line(text: &str) -> String {
+    let told = text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text);
+    let words: Vec<&str> = told.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+fn refuse(why: &str) -> ExitCode {
+    say(&format!("error: {why}"));
+    ExitCode::from(2)
+}
+
+#[expect(clippy::print_stderr, reason = "the one place where the command line speaks to a person")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+/// Writes results to standard output; a reader that went away early (such as `head`) is no error.
+fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,43 @@
+//! The policies in the tables. A researcher adds their own here, from outside, in one file: see
+//! `crates/ecumene/examples/own_policy.rs`.
+
+use super::Setting;
+use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
+use interest::{Policy, PolicyError};
+
+/// A policy under test: its name in the tables, and how to make it for a setting.
+pub struct Candidate {
+    name: String,
+    make: Box<dyn Fn(&Setting) -> Result<Box<dyn Policy>, PolicyError> + Sync>,
+}
+
+impl Candidate {
+    /// A candidate called `name`.
+    pub fn new<P: Policy + 'static>(
+        name: impl Into<String>,
+        make: impl Fn(&Setting) -> Result<P, PolicyError> + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), make: Box::new(move |setting| Ok(Box::new(make(setting)?))) }
+    }
+
+    /// Its name in the tables.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The policy for `setting`.
+    pub fn policy(&self, setting: &Setting) -> Result<Box<dyn Policy>, PolicyError> {
+        (self.make)(setting)
+    }
+
+    /// The paper's five, in its column order.
+    pub fn of_the_paper() -> Vec<Self> {
+        vec![
+            Self::new("none", |_| Ok(Everything)),
+            Self::new("circle", |it| Ok(Circle::new(it.view))),
+            Self::new("circle-attenuated", |it| CircleAttenuated::new(it.view, it.critical_of_circle)),
+            Self::new("field-of-view", |it| FieldOfView::new(it.view, it.angle)),
+            Self::new("a3", |it| A3::new(it.view, it.critical, it.angle)),
+        ]
+    }
+}

@@ -1,0 +1,109 @@
+//! The experiment's client: counts what it receives and keeps what it knows.
+
+use super::Command;
+use super::message::{Msg, PADDED_BYTES};
+use machine::{Address, Input, Lane, LatestKey, Outbox, Time};
+use space::{Epoch, Motion, ObjectId, ZoneId};
+use wire::{Message as _, Pose, QUIC_DATAGRAM_OVERHEAD};
+
+/// The measured player.
+pub struct Client {
+    server: Option<Address>,
+    own: Motion,
+    known: Vec<Option<Known>>,
+    traffic: Traffic,
+}
+
+/// What the client knows of one avatar.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// How it moves, as far as the client knows.
+    pub motion: Motion,
+    /// When the client last heard of it.
+    pub heard: Time,
+}
+
+/// Bytes received, second by second.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    /// Payload per second of the run.
+    pub payload: Vec<u64>,
+    /// Datagrams per second of the run.
+    pub datagrams: Vec<u64>,
+}
+
+impl Traffic {
+    fn count(&mut self, now: Time, bytes: usize) {
+        let second = now.as_secs() as usize;
+        if self.payload.len() <= second {
+            self.payload.resize(second + 1, 0);
+            self.datagrams.resize(second + 1, 0);
+        }
+        self.payload[second] += bytes as u64;
+        self.datagrams[second] += 1;
+    }
+
+    /// Payload plus what UDP and QUIC add to each datagram, per second of the run.
+    pub fn with_headers(&self) -> impl Iterator<Item = u64> + '_ {
+        let overhead = QUIC_DATAGRAM_OVERHEAD as u64;
+        self.payload.iter().zip(&self.datagrams).map(move |(bytes, datagrams)| bytes + overhead * datagrams)
+    }
+}
+
+impl Client {
+    /// A client among `avatars` avatars, moving like `own` itself.
+    pub fn new(avatars: usize, own: Motion) -> Self {
+        Self { server: None, own, known: vec![None; avatars], traffic: Traffic::default() }
+    }
+
+    /// What it received so far.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// What it knows of each avatar; nothing of itself.
+    pub fn known(&self) -> &[Option<Known>] {
+        &self.known
+    }
+
+    /// Its own motion, which it knows before anyone.
+    pub fn own(&self) -> Motion {
+        self.own
+    }
+
+    pub fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Outbox<Msg, ()>) {
+        match input {
+            Input::Command(Command::Move { motion, .. }) => self.on_move(motion, out),
+            Input::LinkUp { peer, .. } => self.server = Some(peer),
+            Input::LinkDown { .. } => self.server = None,
+            Input::Recv { msg: Msg::Padded(pose), .. } => {
+                self.traffic.count(now, PADDED_BYTES);
+                self.learn(now, pose);
+            }
+            Input::Recv { msg: Msg::Packed(datagram), .. } => self.on_packed(now, &datagram),
+            Input::Recv { .. } | Input::Wake => (),
+        }
+    }
+
+    fn on_move(&mut self, motion: Motion, out: &mut Outbox<Msg, ()>) {
+        self.own = motion;
+        let object = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 0 };
+        if let Some(server) = self.server {
+            out.send(server, Lane::Latest(LatestKey(0)), Msg::Own(Pose { object, motion, tag: None }));
+        }
+    }
+
+    fn on_packed(&mut self, now: Time, datagram: &[u8]) {
+        self.traffic.count(now, datagram.len());
+        for pose in wire::frames(datagram).into_iter().flatten().flat_map(Pose::decode) {
+            self.learn(now, pose);
+        }
+    }
+
+    fn learn(&mut self, now: Time, pose: Pose) {
+        let Some(known) = self.known.get_mut(pose.object.counter as usize) else { return };
+        if !known.is_some_and(|it| it.motion.is_newer_than(&pose.motion)) {
+            *known = Some(Known { motion: pose.motion, heard: now });
+        }
+    }
+}

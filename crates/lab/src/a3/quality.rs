@@ -1,0 +1,139 @@
+//! What the saving costs: how old and how wrong the client's knowledge is.
+//!
+//! Every policy is judged on the same bands, by A³'s relevance of the true positions, so that the same
+//! avatars are compared under each policy.
+
+use super::{Client, LINK_DELAY, Server, Setting};
+use hdrhistogram::Histogram;
+use interest::policies::A3;
+use interest::{Policy as _, PolicyError, Sight, Slot};
+use machine::Time;
+use serde::Serialize;
+use space::Position;
+
+/// A range of relevance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// What people call it.
+    pub name: &'static str,
+    /// The least relevance in it.
+    pub from: f32,
+}
+
+/// The bands, from the most relevant to what A³ leaves out.
+pub const BANDS: [Band; 6] = [
+    Band { name: "close (1)", from: 1.0 },
+    Band { name: "0.75 to 1", from: 0.75 },
+    Band { name: "0.5 to 0.75", from: 0.5 },
+    Band { name: "0.25 to 0.5", from: 0.25 },
+    Band { name: "0 to 0.25", from: f32::MIN_POSITIVE },
+    Band { name: "outside (0)", from: 0.0 },
+];
+
+/// Samples of all bands, mergeable over runs.
+#[derive(Clone, Debug)]
+pub struct Quality {
+    reference: A3,
+    bands: Vec<Samples>,
+}
+
+#[derive(Clone, Debug)]
+struct Samples {
+    /// Milliseconds since the newest update was sent.
+    age: Histogram<u64>,
+    /// Millimetres between where the client puts the avatar and where it is.
+    error: Histogram<u64>,
+    unknown: u64,
+}
+
+/// One policy's quality in one band.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BandQuality {
+    /// The band's name.
+    pub band: &'static str,
+    /// How many samples it holds.
+    pub samples: u64,
+    /// How many of them the client had never heard of, in per cent.
+    pub unknown_percent: f64,
+    /// The mean age of what the client knew, in milliseconds.
+    pub age_mean_ms: f64,
+    /// The age that one sample in a hundred exceeds.
+    pub age_p99_ms: u64,
+    /// The mean error of the dead-reckoned position, in metres.
+    pub error_mean_m: f64,
+    /// The error that one sample in a hundred exceeds.
+    pub error_p99_m: f64,
+}
+
+impl Quality {
+    pub fn new(setting: &Setting) -> Result<Self, PolicyError> {
+        let reference = A3::new(setting.view, setting.critical, setting.angle)?;
+        Ok(Self { reference, bands: vec![Samples::new(); BANDS.len()] })
+    }
+
+    /// Compares what `client` knows with the truth, which `server` has.
+    pub fn sample(&mut self, now: Time, client: &Client, server: &Server) {
+        let own = client.own();
+        let (here, facing) = (own.position_at(now), own.heading.unit());
+        for (avatar, (motion, known)) in server.motions().zip(client.known()).enumerate().skip(1) {
+            let there = motion.position_at(now);
+            let sight = Sight::new(Slot(0), here, facing, Slot(avatar as u32), there);
+            let relevance = self.reference.relevance(&sight);
+            let band = BANDS.iter().position(|it| it.from <= relevance).expect("the last band starts at 0");
+            match known {
+                None => self.bands[band].unknown += 1,
+                Some(known) => {
+                    let age = now.since(known.heard) + LINK_DELAY;
+                    self.bands[band].record(age.as_millis(), distance(known.motion.position_at(now), there));
+                }
+            }
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.bands.iter_mut().zip(&other.bands) {
+            ours.age += &theirs.age;
+            ours.error += &theirs.error;
+            ours.unknown += theirs.unknown;
+        }
+    }
+
+    pub fn summary(&self) -> Vec<BandQuality> {
+        BANDS.iter().zip(&self.bands).map(|(band, samples)| samples.summary(band.name)).collect()
+    }
+}
+
+impl Samples {
+    fn new() -> Self {
+        // Two digits are what a table shows; values grow as needed, because a policy may never
+        // speak of somebody again.
+        let histogram = || {
+            let mut it = Histogram::new(2).expect("two significant digits are allowed");
+            it.auto(true);
+            it
+        };
+        Self { age: histogram(), error: histogram(), unknown: 0 }
+    }
+
+    fn record(&mut self, age: u64, error: u64) {
+        self.age += age;
+        self.error += error;
+    }
+
+    fn summary(&self, band: &'static str) -> BandQuality {
+        let samples = self.age.len() + self.unknown;
+        BandQuality {
+            band,
+            samples,
+            unknown_percent: 100.0 * self.unknown as f64 / samples.max(1) as f64,
+            age_mean_ms: self.age.mean(),
+            age_p99_ms: self.age.value_at_quantile(0.99),
+            error_mean_m: self.error.mean() / 1e3,
+            error_p99_m: self.error.value_at_quantile(0.99) as f64 / 1e3,
+        }
+    }
+}
+
+fn distance(a: Position, b: Position) -> u64 {
+    (a.distance_squared(b) as f64).sqrt() as u64
+}

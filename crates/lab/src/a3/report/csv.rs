@@ -1,0 +1,54 @@
+//! Plain tables for other programs.
+
+use crate::a3::Results;
+use std::fmt::Write as _;
+
+/// The rows, one line each.
+pub fn rows_csv(results: &Results) -> String {
+    let mut text = String::from(
+        "setting,seed,sizes,avatars,policy,average,average_spread,maximum,\
+         average_with_headers,maximum_with_headers,paper_average,paper_maximum\n",
+    );
+    for row in &results.rows {
+        let (setting, seed, sizes) = (results.setting, results.seed, results.sizes);
+        let real = |it: Option<f64>| it.map_or(String::new(), |it| format!("{it:.1}"));
+        let whole = |it: Option<u32>| it.map_or(String::new(), |it| it.to_string());
+        let _ = writeln!(
+            text,
+            "{setting},{seed},{sizes},{},{},{:.1},{:.1},{:.1},{},{},{},{}",
+            row.avatars,
+            row.policy,
+            row.average,
+            row.average_spread,
+            row.maximum,
+            real(row.average_with_headers),
+            real(row.maximum_with_headers),
+            whole(row.paper_average),
+            whole(row.paper_maximum),
+        );
+    }
+    text
+}
+
+/// The quality per policy and band, one line each.
+pub fn quality_csv(results: &Results) -> String {
+    let mut text =
+        String::from("policy,band,samples,unknown_percent,age_mean_ms,age_p99_ms,error_mean_m,error_p99_m\n");
+    for row in &results.quality {
+        for band in &row.bands {
+            let _ = writeln!(
+                text,
+                "{},{},{},{:.3},{:.1},{},{:.4},{:.3}",
+                row.policy,
+                band.band,
+                band.samples,
+                band.unknown_percent,
+                band.age_mean_ms,
+                band.age_p99_ms,
+                band.error_mean_m,
+                band.error_p99_m,
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,69 @@
+//! The report as one page that needs nothing else.
+
+use super::verdict::{Verdict, finding, verdicts};
+use super::{ReportError, area};
+use crate::a3::{Candidate, Results, Row, Setting};
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("report.html");
+
+/// Everything the template speaks of.
+#[derive(Serialize)]
+struct Page<'a> {
+    results: &'a Results,
+    rows: Vec<&'a [Row]>,
+    verdicts: Vec<Verdict>,
+    finding: String,
+    figures: &'a [&'a str],
+    areas: Vec<Area>,
+    world: f64,
+    view: f64,
+    critical: f64,
+    angle: f64,
+    overhead: usize,
+}
+
+#[derive(Serialize)]
+struct Area {
+    policy: String,
+    svg: String,
+}
+
+/// Fills in the page.
+pub(super) fn page(
+    setting: &Setting,
+    candidates: &[Candidate],
+    results: &Results,
+    figures: &[&str],
+) -> Result<String, ReportError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
+    environment.add_template("report", TEMPLATE)?;
+    let page = Page {
+        results,
+        rows: results.rows.chunks(candidates.len()).collect(),
+        verdicts: verdicts(results),
+        finding: finding(results),
+        figures,
+        areas: areas(setting, candidates),
+        world: f64::from(setting.terrain.side) / 1e3,
+        view: setting.view.metres(),
+        critical: setting.critical.metres(),
+        angle: setting.angle,
+        overhead: wire::QUIC_DATAGRAM_OVERHEAD,
+    };
+    Ok(environment.get_template("report")?.render(Serde(page))?)
+}
+
+/// A drawing per policy, a little wider than the view.
+fn areas(setting: &Setting, candidates: &[Candidate]) -> Vec<Area> {
+    let half = (setting.view.millimetres() as f32 * 1.15) as i32;
+    let draw = |it: &Candidate| {
+        let policy = it.policy(setting).ok()?;
+        Some(Area { policy: it.name().into(), svg: area::draw(policy.as_ref(), half) })
+    };
+    candidates.iter().filter_map(draw).collect()
+}

@@ -1,0 +1,135 @@
+//! The results for a terminal.
+
+use super::verdict::{finding, verdicts};
+use crate::a3::{Results, Row, Setting};
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Everything, as text.
+pub fn tables(setting: &Setting, results: &Results) -> String {
+    let mut parts = vec![heading(setting, results)];
+    let title = |what: &str, of: &str| format!("{what}, {of}");
+    let beside = if results.sizes == "paper" {
+        "bytes/s: ours (the paper's)"
+    } else {
+        "bytes/s of payload (with headers)"
+    };
+    parts.push(section(
+        &title("Average", beside),
+        traffic(results, |it| (it.average, it.paper_average.map(f64::from).or(it.average_with_headers))),
+    ));
+    parts.push(section(
+        &title("Maximum", beside),
+        traffic(results, |it| (it.maximum, it.paper_maximum.map(f64::from).or(it.maximum_with_headers))),
+    ));
+    if !verdicts(results).is_empty() {
+        parts.push(section("The paper's claims", claims(results)));
+    }
+    parts.push(section(
+        "What the saving costs: age of knowledge (ms) and error (m), mean / 99th percentile",
+        quality(results),
+    ));
+    parts.push(section(
+        "After turning round: ms until what is in view is known, mean / 99th percentile",
+        turns(results),
+    ));
+    parts.push(finding(results));
+    parts.join("\n\n") + "\n"
+}
+
+fn heading(setting: &Setting, results: &Results) -> String {
+    format!(
+        "A³, setting {}: square {} m, view {} m, critical {} m, angle {}°, {} runs of {} s, seed {}, sizes {}",
+        results.setting,
+        f64::from(setting.terrain.side) / 1e3,
+        setting.view.metres(),
+        setting.critical.metres(),
+        setting.angle,
+        results.runs,
+        results.seconds,
+        results.seed,
+        results.sizes,
+    )
+}
+
+fn section(title: &str, table: Table) -> String {
+    format!("{title}\n{table}")
+}
+
+fn new_table<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Table {
+    let mut table = Table::new();
+    let header: Vec<String> = header.into_iter().map(Into::into).collect();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header);
+    table
+}
+
+/// Numbers stand to the right, so that digits stand below digits.
+fn align(mut table: Table) -> Table {
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table
+}
+
+fn policies(results: &Results) -> impl Iterator<Item = &str> {
+    results.quality.iter().map(|it| it.policy.as_str())
+}
+
+fn traffic(results: &Results, of: impl Fn(&Row) -> (f64, Option<f64>)) -> Table {
+    let mut table = new_table(["avatars"].into_iter().chain(policies(results)));
+    let columns = results.quality.len();
+    for rows in results.rows.chunks(columns) {
+        let cell = |row: &Row| match of(row) {
+            (ours, Some(beside)) => format!("{ours:.0} ({beside:.0})"),
+            (ours, None) => format!("{ours:.0}"),
+        };
+        table.add_row([rows[0].avatars.to_string()].into_iter().chain(rows.iter().map(cell)));
+    }
+    align(table)
+}
+
+fn claims(results: &Results) -> Table {
+    let mut table = new_table(["claim", "paper", "ours", "may differ by", "verdict"]);
+    for it in verdicts(results) {
+        let verdict = if it.holds { "holds" } else { "does not come out" };
+        let number = |value: f64| format!("{value:.2}");
+        table.add_row([
+            it.claim,
+            number(it.paper),
+            number(it.ours),
+            format!("±{}", it.tolerance),
+            verdict.into(),
+        ]);
+    }
+    align(table)
+}
+
+fn quality(results: &Results) -> Table {
+    let bands = results.quality[0].bands.iter().map(|it| it.band);
+    let mut table = new_table(["relevance (A³)"].into_iter().chain(policies(results)));
+    for (band, name) in bands.enumerate() {
+        let of = |row: &crate::a3::QualityRow| {
+            let it = &row.bands[band];
+            if it.samples == 0 || it.unknown_percent == 100.0 {
+                return String::from("never known");
+            }
+            let known = format!(
+                "{:.0} / {} ms\n{:.2} / {:.1} m",
+                it.age_mean_ms, it.age_p99_ms, it.error_mean_m, it.error_p99_m
+            );
+            if it.unknown_percent < 0.05 {
+                known
+            } else {
+                format!("{known}\n{:.1} % unknown", it.unknown_percent)
+            }
+        };
+        table.add_row([name.to_owned()].into_iter().chain(results.quality.iter().map(of)));
+    }
+    align(table)
+}
+
+fn turns(results: &Results) -> Table {
+    let mut table = new_table(["policy", "turns", "close by", "everything in view"]);
+    for row in &results.turns {
+        let waits = |it: &crate::a3::Waits| format!("{:.0} / {}", it.mean_ms, it.p99_ms);
+        table.add_row([row.policy.clone(), row.turns.to_string(), waits(&row.close), waits(&row.all)]);
+    }
+    align(table)
+}

@@ -1,0 +1,280 @@
+//! The world of the experiment: what a person may choose, checked once.
+
+use super::Sizes;
+use crate::walk::Terrain;
+use interest::{Due, Schedule};
+use machine::Span;
+use space::{Distance, OutOfRange};
+use thiserror::Error;
+
+/// Which of the two readings of the paper to start from.
+///
+/// The printed square of 750 cannot give the printed tables: a view of 120 there holds a tenth of the
+/// avatars, in the tables it holds half. The tables fit a square of about 278, and attenuation that
+/// starts at the critical distance for the attenuated circle too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The parameters as printed.
+    Stated,
+    /// The parameters that the paper's tables fit.
+    Fitted,
+}
+
+impl Reading {
+    /// Its name on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Fitted => "fitted",
+        }
+    }
+}
+
+/// What a person asks for: plain numbers, unchecked. Lengths in metres, like the paper's units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where to start from.
+    pub reading: Reading,
+    /// How many avatars, the observer among them; one column of runs each.
+    pub avatars: Vec<u32>,
+    /// How long each run lasts.
+    pub minutes: f64,
+    /// How many runs per avatar count and policy.
+    pub runs: u32,
+    /// Where chance starts.
+    pub seed: u64,
+    /// The side of the square world.
+    pub world: Option<f64>,
+    /// The view distance.
+    pub view: f64,
+    /// The critical distance.
+    pub critical: f64,
+    /// The view angle in degrees.
+    pub angle: f64,
+    /// The slowest and the fastest walk, in metres per second.
+    pub speed: (f64, f64),
+    /// The longest pause, in seconds.
+    pub pause: f64,
+    /// How often the server checks what is due, in milliseconds.
+    pub check: u64,
+    /// What an update weighs.
+    pub sizes: Sizes,
+}
+
+impl Options {
+    /// The paper's experiment under one of its readings, seed 1.
+    pub fn paper(reading: Reading) -> Self {
+        Self {
+            reading,
+            avatars: super::paper::AVATARS.to_vec(),
+            minutes: 20.0,
+            runs: 10,
+            seed: 1,
+            world: None,
+            view: 120.0,
+            critical: 40.0,
+            angle: 180.0,
+            speed: (3.0, 6.0),
+            pause: 30.0,
+            check: 10,
+            sizes: Sizes::Paper,
+        }
+    }
+}
+
+/// The checked experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Which reading it started from.
+    pub reading: Reading,
+    /// The avatar counts.
+    pub avatars: Vec<u32>,
+    /// How long each run lasts.
+    pub duration: Span,
+    /// How many runs.
+    pub runs: u32,
+    /// Where chance starts.
+    pub seed: u64,
+    /// Where and how avatars walk.
+    pub terrain: Terrain,
+    /// The view distance.
+    pub view: Distance,
+    /// The critical distance.
+    pub critical: Distance,
+    /// The critical distance of the attenuated circle: none as printed, as A³ when fitted.
+    pub critical_of_circle: Distance,
+    /// The view angle in degrees.
+    pub angle: f64,
+    /// When updates are due.
+    pub schedule: Schedule,
+    /// How often the server checks what is due.
+    pub check: Span,
+    /// What an update weighs.
+    pub sizes: Sizes,
+}
+
+/// How long an update is on its way, both ways. The paper does not say; bandwidth does not depend on it.
+pub const LINK_DELAY: Span = Span::from_millis(50);
+
+/// The paper's normal update interval.
+const NORMAL_INTERVAL: Span = Span::from_millis(250);
+
+/// One avatar is the observer, so a second one is the least that gives traffic.
+const AVATARS_MIN: u32 = 2;
+/// More than this many avatars need more memory and patience than a table is worth.
+const AVATARS_MAX: u32 = 10_000;
+const COUNTS_MAX: usize = 64;
+const RUNS_MAX: u32 = 1_000;
+const MINUTES_MAX: f64 = 1_440.0;
+const SPEED_MAX: f64 = 1_000.0;
+const PAUSE_MAX: f64 = 3_600.0;
+
+/// What is wrong with the options, in one line that says what to do.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum OptionsError {
+    /// A plain number lies outside its limits.
+    #[error("{option} must lie between {low} and {high}, not {value}")]
+    Range {
+        /// The option, as typed.
+        option: &'static str,
+        /// What was given.
+        value: f64,
+        /// The least.
+        low: f64,
+        /// The most.
+        high: f64,
+    },
+    /// No avatar count, or too many.
+    #[error("--avatars takes 1 to {COUNTS_MAX} different numbers, such as 25,50,75; it got {0}")]
+    Counts(usize),
+    /// The slowest walk is faster than the fastest.
+    #[error("--speed takes the slowest and the fastest walk, such as 3-6, not {0}-{1}")]
+    Speed(f64, f64),
+    /// A length is no length.
+    #[error("{option}: {source}")]
+    Length {
+        /// The option, as typed.
+        option: &'static str,
+        /// Why.
+        source: OutOfRange,
+    },
+    /// The numbers make no area of interest.
+    #[error("--view, --critical and --angle do not fit together: {0}")]
+    Policy(#[from] interest::PolicyError),
+}
+
+impl Setting {
+    /// Checks what a person asked for.
+    pub fn new(options: &Options) -> Result<Self, OptionsError> {
+        let (view, critical) = (length("--view", options.view)?, length("--critical", options.critical)?);
+        interest::policies::A3::new(view, critical, options.angle)?;
+        let (world, critical_of_circle) = match options.reading {
+            Reading::Stated => (750.0, Distance::ZERO),
+            Reading::Fitted => (278.0, critical),
+        };
+        Ok(Self {
+            reading: options.reading,
+            avatars: counts(&options.avatars)?,
+            duration: seconds(within("--minutes", options.minutes, 0.05, MINUTES_MAX)? * 60.0),
+            runs: within("--runs", options.runs.into(), 1.0, RUNS_MAX.into())? as u32,
+            seed: options.seed,
+            terrain: terrain(options, options.world.unwrap_or(world))?,
+            view,
+            critical,
+            critical_of_circle,
+            angle: options.angle,
+            schedule: Schedule { due: Due::AfterInterval, forget_after: Span::MAX, ..Schedule::every(NORMAL_INTERVAL) },
+            check: Span::from_millis(within("--check", options.check as f64, 1.0, 1_000.0)? as u64),
+            sizes: options.sizes,
+        })
+    }
+}
+
+fn terrain(options: &Options, world: f64) -> Result<Terrain, OptionsError> {
+    let side = length("--world", within("--world", world, 1.0, 1_000_000.0)?)?;
+    let (slowest, fastest) = options.speed;
+    for speed in [slowest, fastest] {
+        within("--speed", speed, 0.1, SPEED_MAX)?;
+    }
+    if fastest < slowest {
+        return Err(OptionsError::Speed(slowest, fastest));
+    }
+    let pause_max = seconds(within("--pause", options.pause, 0.0, PAUSE_MAX)?);
+    let speed = ((slowest * 1e3) as u32, (fastest * 1e3) as u32);
+    Ok(Terrain { side: side.millimetres(), speed, pause_max })
+}
+
+fn counts(asked: &[u32]) -> Result<Vec<u32>, OptionsError> {
+    for &count in asked {
+        within("--avatars", count.into(), AVATARS_MIN.into(), AVATARS_MAX.into())?;
+    }
+    let mut counts = asked.to_vec();
+    counts.sort_unstable();
+    counts.dedup();
+    if counts.len() != asked.len() || !(1..=COUNTS_MAX).contains(&counts.len()) {
+        return Err(OptionsError::Counts(asked.len()));
+    }
+    Ok(counts)
+}
+
+fn within(option: &'static str, value: f64, low: f64, high: f64) -> Result<f64, OptionsError> {
+    if (low..=high).contains(&value) {
+        Ok(value)
+    } else {
+        Err(OptionsError::Range { option, value, low, high })
+    }
+}
+
+fn length(option: &'static str, metres: f64) -> Result<Distance, OptionsError> {
+    Distance::from_metres(metres).map_err(|source| OptionsError::Length { option, source })
+}
+
+fn seconds(seconds: f64) -> Span {
+    Span::from_micros((seconds * 1e6) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut Options)) -> String {
+        let mut options = Options::paper(Reading::Fitted);
+        change(&mut options);
+        Setting::new(&options).expect_err("this should be refused").to_string()
+    }
+
+    #[test]
+    fn both_readings_of_the_paper_stand() {
+        let stated = Setting::new(&Options::paper(Reading::Stated)).unwrap();
+        let fitted = Setting::new(&Options::paper(Reading::Fitted)).unwrap();
+        assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 278_000));
+        assert_eq!((stated.critical_of_circle, fitted.critical_of_circle), (Distance::ZERO, fitted.critical));
+    }
+
+    #[test]
+    fn bad_values_are_refused_in_one_line() {
+        assert_eq!(refusal(|it| it.minutes = f64::NAN), "--minutes must lie between 0.05 and 1440, not NaN");
+        assert_eq!(refusal(|it| it.runs = 0), "--runs must lie between 1 and 1000, not 0");
+        assert_eq!(refusal(|it| it.avatars = vec![1]), "--avatars must lie between 2 and 10000, not 1");
+        assert_eq!(
+            refusal(|it| it.avatars = vec![25, 25]),
+            "--avatars takes 1 to 64 different numbers, such as 25,50,75; it got 2"
+        );
+        assert_eq!(
+            refusal(|it| it.critical = 200.0),
+            "--view, --critical and --angle do not fit together: \
+             the critical distance (200 m) must not exceed the view distance (120 m)"
+        );
+        assert_eq!(
+            refusal(|it| it.speed = (6.0, 3.0)),
+            "--speed takes the slowest and the fastest walk, such as 3-6, not 6-3"
+        );
+        assert_eq!(
+            refusal(|it| it.view = -1.0),
+            "--view: a distance in metres must lie between 0 and 2147483.647, not -1"
+        );
+        for world in [f64::INFINITY, 0.0, 1e9] {
+            assert!(refusal(|it| it.world = Some(world)).starts_with("--world must lie between"));
+        }
+    }
+}

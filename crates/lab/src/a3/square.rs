@@ -1,0 +1,49 @@
+//! Which square the paper's tables fit.
+//!
+//! In the tables a circular area of interest carries half of all traffic, so half of all avatars must
+//! be within 120 of the observer. How many are depends on the world's size alone.
+
+use super::run::run;
+use super::{Candidate, Setting};
+use interest::PolicyError;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// What a circle carries in a square of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SquareRow {
+    /// The square's side in metres.
+    pub world: f64,
+    /// The circle's average traffic as a share of everybody's.
+    pub circle_share: f64,
+}
+
+/// The squares tried, the stated and the fitted one among them.
+pub(super) const WORLDS: [f64; 9] = [150.0, 200.0, 250.0, 278.0, 300.0, 350.0, 400.0, 500.0, 750.0];
+const RUNS_MAX: u32 = 4;
+
+/// Measures the circle's share in squares of different size, at one crowd size.
+pub(super) fn measure(
+    setting: &Setting,
+    avatars: u32,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<SquareRow>, PolicyError> {
+    let [none, circle]: [Candidate; 2] = Candidate::of_the_paper()
+        .into_iter()
+        .take(2)
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("the paper has more than two policies"));
+    // What everybody costs does not depend on where they are.
+    let all = run(setting, &none, avatars, 0)?.payload.average;
+    let rows = WORLDS.par_iter().map(|&world| {
+        let terrain = crate::walk::Terrain { side: (world * 1e3) as u32, ..setting.terrain };
+        let square = Setting { terrain, ..setting.clone() };
+        let runs = setting.runs.min(RUNS_MAX);
+        let averages = (0..runs).map(|it| Ok(run(&square, &circle, avatars, it)?.payload.average));
+        let total = averages.sum::<Result<f64, PolicyError>>()?;
+        done();
+        Ok(SquareRow { world, circle_share: total / f64::from(runs) / all })
+    });
+    rows.collect()
+}

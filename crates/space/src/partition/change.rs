@@ -1,0 +1,190 @@
+//! How a partition changes: splits, merges and growth. Each returns the next version or says why not.
+
+use super::crowd::{self, Crowd};
+use super::node::{Content, Node, Split};
+use super::{Partition, PartitionVersion};
+use crate::{DEPTH_MAX, Distance, Line, Polygon, Side, ZONES_MAX, ZoneId};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a zone cannot be split like that.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SplitError {
+    /// The zone to split does not exist.
+    #[error("there is no {0} to split: look up the zones of the newest version")]
+    UnknownZone(ZoneId),
+    /// The new zone's ID is not new.
+    #[error("{new} may be taken already: use an ID above {highest}")]
+    UsedId {
+        /// The ID asked for.
+        new: ZoneId,
+        /// The highest one given out so far.
+        highest: ZoneId,
+    },
+    /// The line leaves the region on one side.
+    #[error("the line does not cross the region of {0}: choose two points with some of it on either side")]
+    Misses(ZoneId),
+    /// No more zones can be.
+    #[error("a world has at most {ZONES_MAX} zones: merge some first")]
+    TooManyZones,
+    /// No more lines can be above a zone.
+    #[error("{0} lies under {DEPTH_MAX} split lines already: merge some first, or split a larger region")]
+    TooDeep(ZoneId),
+    /// Too many regions would come together.
+    #[error(transparent)]
+    Crowded(#[from] Crowd),
+}
+
+/// Why two zones cannot be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MergeError {
+    /// One of them does not exist.
+    #[error("there is no {0} to merge: look up the zones of the newest version")]
+    UnknownZone(ZoneId),
+    /// It is the only zone.
+    #[error("{0} is the whole world: there is nothing to merge it with")]
+    OnlyZone(ZoneId),
+    /// The keeper belongs together with another zone.
+    #[error("{keeper} and {absorbed} are not the two halves of one split: merge {keeper} with {sibling}")]
+    NotSiblings {
+        /// The zone that would stay.
+        keeper: ZoneId,
+        /// The zone that would go.
+        absorbed: ZoneId,
+        /// What the keeper can be merged with.
+        sibling: ZoneId,
+    },
+    /// The keeper's other half is split further.
+    #[error("what was cut from {keeper} is split further: merge the zones there with each other first")]
+    SiblingIsSplit {
+        /// The zone that would stay.
+        keeper: ZoneId,
+    },
+}
+
+/// Why the world cannot grow like that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum GrowError {
+    /// The new zone's ID is not new.
+    #[error("{new} may be taken already: use an ID above {highest}")]
+    UsedId {
+        /// The ID asked for.
+        new: ZoneId,
+        /// The highest one given out so far.
+        highest: ZoneId,
+    },
+    /// The line leaves the new bounds on one side.
+    #[error("the line does not cross the new bounds: it must run along the side where the world grows")]
+    Misses,
+    /// The old world would change.
+    #[error(
+        "left of the line, the new bounds must be exactly the old world: keep all that was, \
+         and let the line run along an old side"
+    )]
+    OldAreaChanged,
+    /// No more zones can be.
+    #[error("a world has at most {ZONES_MAX} zones: merge some first")]
+    TooManyZones,
+    /// No more lines can be above a zone.
+    #[error("some zone lies under {DEPTH_MAX} split lines already: merge some first")]
+    TooDeep,
+}
+
+impl Partition {
+    /// Cuts the region of `zone` along `line`: what lies left of it or on it stays with `zone`, the
+    /// rest goes to `new_zone`, whose ID must be higher than any before.
+    pub fn split(&self, zone: ZoneId, line: Line, new_zone: ZoneId) -> Result<Self, SplitError> {
+        let path = self.root.path_to(zone).ok_or(SplitError::UnknownZone(zone))?;
+        if new_zone <= self.highest {
+            return Err(SplitError::UsedId { new: new_zone, highest: self.highest });
+        }
+        if ZONES_MAX <= self.zones.len() {
+            return Err(SplitError::TooManyZones);
+        }
+        if DEPTH_MAX <= path.len() {
+            return Err(SplitError::TooDeep(zone));
+        }
+        let region = &self.root.at(&path).region;
+        let (left, right) = region.cut(&line).ok_or(SplitError::Misses(zone))?;
+        let split = Split { line, left: Node::zone(left, zone), right: Node::zone(right, new_zone) };
+        let root = self.root.with(&path, Node::split(region.clone(), split));
+        Ok(self.next(root, new_zone))
+    }
+
+    /// [`Partition::split`], unless afterwards some circle of radius `range` that meets the new border
+    /// would meet more than four regions.
+    ///
+    /// Circles that do not meet the new border meet as many regions as before. Planning, not safety:
+    /// the answer may be a refusal where a thousandth of `range` decides, and never too kind.
+    pub fn propose_split(
+        &self,
+        zone: ZoneId,
+        line: Line,
+        new_zone: ZoneId,
+        range: Distance,
+    ) -> Result<Self, SplitError> {
+        let next = self.split(zone, line, new_zone)?;
+        let border = next.polygon(new_zone).and_then(|region| region.edge_on(&line.reversed()));
+        let border = border.expect("a cut leaves its line on both parts");
+        match crowd::find(&line, border, next.zones(), range) {
+            Some(crowd) => Err(crowd.into()),
+            None => Ok(next),
+        }
+    }
+
+    /// Joins the two halves of one split: `keeper` owns both, `absorbed` ends.
+    pub fn merge(&self, keeper: ZoneId, absorbed: ZoneId) -> Result<Self, MergeError> {
+        if !self.zones.contains_key(&absorbed) {
+            return Err(MergeError::UnknownZone(absorbed));
+        }
+        let path = self.root.path_to(keeper).ok_or(MergeError::UnknownZone(keeper))?;
+        let (&side, parent) = path.split_last().ok_or(MergeError::OnlyZone(keeper))?;
+        let other = if side == Side::Left { Side::Right } else { Side::Left };
+        match self.root.at(&[parent, &[other]].concat()).content {
+            Content::Zone(sibling) if sibling == absorbed => (),
+            Content::Zone(sibling) => return Err(MergeError::NotSiblings { keeper, absorbed, sibling }),
+            Content::Split(_) => return Err(MergeError::SiblingIsSplit { keeper }),
+        }
+        let region = self.root.at(parent).region.clone();
+        Ok(self.next(self.root.with(parent, Node::zone(region, keeper)), self.highest))
+    }
+
+    /// Adds new area to the world, right of `line`, owned by `new_zone`. Left of it or on it, the new
+    /// `bounds` must cover exactly the old world, whose zones stay as they are.
+    pub fn grow(&self, line: Line, bounds: Polygon, new_zone: ZoneId) -> Result<Self, GrowError> {
+        if new_zone <= self.highest {
+            return Err(GrowError::UsedId { new: new_zone, highest: self.highest });
+        }
+        if ZONES_MAX <= self.zones.len() {
+            return Err(GrowError::TooManyZones);
+        }
+        if DEPTH_MAX <= self.root.depth() {
+            return Err(GrowError::TooDeep);
+        }
+        let bounds = bounds.closed();
+        let (old, new) = bounds.cut(&line).ok_or(GrowError::Misses)?;
+        if !old.covers_same(self.bounds()) {
+            return Err(GrowError::OldAreaChanged);
+        }
+        let split = Split { line, left: Arc::clone(&self.root), right: Node::zone(new, new_zone) };
+        Ok(self.next(Node::split(bounds, split), new_zone))
+    }
+
+    /// Whether no circle of radius `range`, wherever its centre, meets more than four regions.
+    ///
+    /// Errs towards refusing, by about a thousandth of `range`. Every border looks at every region: the
+    /// cost grows with the square of the number of zones.
+    pub fn check_four(&self, range: Distance) -> Result<(), Crowd> {
+        // A circle that meets two regions meets the line that first parted them, within their node.
+        let found = self.root.find_split(&mut |split| {
+            let border = split.right.region.edge_on(&split.line.reversed());
+            let border = border.expect("a cut leaves its line on both parts");
+            crowd::find(&split.line, border, self.zones(), range)
+        });
+        found.map_or(Ok(()), Err)
+    }
+
+    fn next(&self, root: Arc<Node>, highest: ZoneId) -> Self {
+        Self::from_root(PartitionVersion(self.version.0 + 1), root, highest)
+    }
+}

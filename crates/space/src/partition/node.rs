@@ -1,0 +1,173 @@
+//! The tree under a partition: every node a region, every branch a split line.
+//!
+//! Nodes never change; a new tree shares with the old one whatever lies off the changed path.
+
+use crate::{Distance, Line, Polygon, Position, Side, ZoneId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A region, whole or split.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    /// Kept for branches too: a merge gives it back exactly.
+    pub(super) region: Polygon,
+    pub(super) content: Content,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Zone(ZoneId),
+    Split(Split),
+}
+
+/// A split line and what lies on either side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Split {
+    pub(super) line: Line,
+    pub(super) left: Arc<Node>,
+    pub(super) right: Arc<Node>,
+}
+
+impl Split {
+    fn child(&self, side: Side) -> &Arc<Node> {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
+    }
+
+    fn with_child(&self, side: Side, child: Arc<Node>) -> Self {
+        match side {
+            Side::Left => Self { left: child, ..self.clone() },
+            Side::Right => Self { right: child, ..self.clone() },
+        }
+    }
+}
+
+impl Node {
+    /// A region that one zone owns.
+    pub(super) fn zone(region: Polygon, zone: ZoneId) -> Arc<Self> {
+        Arc::new(Self { region, content: Content::Zone(zone) })
+    }
+
+    /// A region split in two.
+    pub(super) fn split(region: Polygon, split: Split) -> Arc<Self> {
+        Arc::new(Self { region, content: Content::Split(split) })
+    }
+
+    /// The zone that owns `place`, which must lie in this region.
+    pub(super) fn locate(&self, place: Position) -> ZoneId {
+        let mut node = self;
+        loop {
+            match &node.content {
+                Content::Zone(zone) => return *zone,
+                Content::Split(split) => node = split.child(split.line.side(place)),
+            }
+        }
+    }
+
+    /// Appends the zones whose closed regions the closed disc meets.
+    pub(super) fn zones_touching(&self, centre: Position, radius: Distance, out: &mut Vec<ZoneId>) {
+        self.zones_where(
+            &|line| line.disc_side(centre, radius),
+            &|region| region.meets_disc(centre, radius),
+            out,
+        );
+    }
+
+    /// Appends the zones whose closed regions are at most `reach` away from `polygon`.
+    pub(super) fn zones_near(&self, polygon: &Polygon, reach: Distance, out: &mut Vec<ZoneId>) {
+        self.zones_where(
+            &|line| polygon.side_beyond(line, reach),
+            &|region| region.is_within(reach, polygon),
+            out,
+        );
+    }
+
+    /// Appends the zones whose region is `wanted`, looking only on the side of each split line that
+    /// `only` names, or on both.
+    fn zones_where(
+        &self,
+        only: &impl Fn(&Line) -> Option<Side>,
+        wanted: &impl Fn(&Polygon) -> bool,
+        out: &mut Vec<ZoneId>,
+    ) {
+        match &self.content {
+            Content::Zone(zone) => out.extend(wanted(&self.region).then_some(*zone)),
+            Content::Split(split) => match only(&split.line) {
+                Some(side) => split.child(side).zones_where(only, wanted, out),
+                None => {
+                    split.left.zones_where(only, wanted, out);
+                    split.right.zones_where(only, wanted, out);
+                }
+            },
+        }
+    }
+
+    /// The most split lines above a zone.
+    pub(super) fn depth(&self) -> usize {
+        match &self.content {
+            Content::Zone(_) => 0,
+            Content::Split(split) => 1 + split.left.depth().max(split.right.depth()),
+        }
+    }
+
+    /// The sides to take from here to `zone`.
+    pub(super) fn path_to(&self, zone: ZoneId) -> Option<Vec<Side>> {
+        let mut path = Vec::new();
+        self.search(zone, &mut path).then_some(path)
+    }
+
+    fn search(&self, zone: ZoneId, path: &mut Vec<Side>) -> bool {
+        let split = match &self.content {
+            Content::Zone(it) => return *it == zone,
+            Content::Split(split) => split,
+        };
+        for side in [Side::Left, Side::Right] {
+            path.push(side);
+            if split.child(side).search(zone, path) {
+                return true;
+            }
+            path.pop();
+        }
+        false
+    }
+
+    /// The node at the end of `path`, or where the tree ends on the way.
+    pub(super) fn at(&self, path: &[Side]) -> &Self {
+        match (path.split_first(), &self.content) {
+            (Some((&side, rest)), Content::Split(split)) => split.child(side).at(rest),
+            _ => self,
+        }
+    }
+
+    /// This tree with another node at the end of `path`.
+    pub(super) fn with(&self, path: &[Side], node: Arc<Self>) -> Arc<Self> {
+        match (path.split_first(), &self.content) {
+            (Some((&side, rest)), Content::Split(split)) => {
+                let child = split.child(side).with(rest, node);
+                Self::split(self.region.clone(), split.with_child(side, child))
+            }
+            _ => node,
+        }
+    }
+
+    /// Puts every zone's node into `index`.
+    pub(super) fn index(self: &Arc<Self>, index: &mut BTreeMap<ZoneId, Arc<Self>>) {
+        match &self.content {
+            Content::Zone(zone) => {
+                index.insert(*zone, Arc::clone(self));
+            }
+            Content::Split(split) => {
+                split.left.index(index);
+                split.right.index(index);
+            }
+        }
+    }
+
+    /// Calls `visit` for every split in the tree, until it answers with something.
+    pub(super) fn find_split<T>(&self, visit: &mut impl FnMut(&Split) -> Option<T>) -> Option<T> {
+        let Content::Split(split) = &self.content else { return None };
+        visit(split).or_else(|| split.left.find_split(visit)).or_else(|| split.right.find_split(visit))
+    }
+}

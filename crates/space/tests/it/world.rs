@@ -1,0 +1,192 @@
+//! Random worlds: a partition and its model, changed side by side.
+
+use crate::model::{HalfPlane, Piece};
+use proptest::prelude::*;
+use space::{COORDINATE_MAX, COORDINATE_MIN, Line, Partition, PartitionVersion, Polygon, Position, ZoneId};
+use std::collections::BTreeMap;
+
+/// One change, in numbers that any world can make sense of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) kind: Kind,
+    /// Which zone, side or corner, modulo how many there are.
+    pub(crate) pick: usize,
+    pub(crate) from: Spot,
+    pub(crate) to: Spot,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Split,
+    Merge,
+    Extend,
+    Tent,
+}
+
+/// A place: fresh, or one that a line or corner used before, so that borders meet in corners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spot {
+    Fresh(f64, f64),
+    Used(usize),
+}
+
+pub(crate) struct World {
+    pub(crate) partition: Partition,
+    pub(crate) model: BTreeMap<ZoneId, Vec<Piece>>,
+    /// Corners of the world, and points of split lines.
+    pub(crate) used: Vec<Position>,
+    corners: Vec<Position>,
+    scale: i32,
+    newest: u32,
+}
+
+pub(crate) fn at(x: i32, y: i32) -> Position {
+    Position::new(x, y).unwrap()
+}
+
+fn spot() -> impl Strategy<Value = Spot> {
+    prop_oneof![
+        3 => (-1.0..=1.0, -1.0..=1.0).prop_map(|(x, y)| Spot::Fresh(x, y)),
+        1 => any::<usize>().prop_map(Spot::Used),
+    ]
+}
+
+pub(crate) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let kind = prop_oneof![
+        8 => Just(Kind::Split), 3 => Just(Kind::Merge), 1 => Just(Kind::Extend), 1 => Just(Kind::Tent),
+    ];
+    let step = (kind, any::<usize>(), spot(), spot());
+    prop::collection::vec(step.prop_map(|(kind, pick, from, to)| Step { kind, pick, from, to }), 1..most)
+}
+
+/// The corners of some first worlds, as shares of the scale.
+pub(crate) fn outlines() -> impl Strategy<Value = &'static [(f64, f64)]> {
+    prop_oneof![
+        Just(&[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)][..]),
+        Just(&[(-1.0, -1.0), (1.0, -0.25), (-0.25, 1.0)][..]),
+        Just(&[(-0.5, -1.0), (0.5, -1.0), (1.0, -0.25), (1.0, 0.5), (0.25, 1.0), (-1.0, 0.0)][..]),
+    ]
+}
+
+impl World {
+    pub(crate) fn new(outline: &[(f64, f64)], scale: i32) -> Self {
+        let corners: Vec<_> = outline.iter().map(|&(x, y)| place(x, y, scale)).collect();
+        let partition = Partition::new(Polygon::new(&corners).unwrap(), ZoneId(0));
+        let model = BTreeMap::from([(ZoneId(0), vec![Piece::bounded(&corners)])]);
+        Self { partition, model, used: corners.clone(), corners, scale, newest: 0 }
+    }
+
+    pub(crate) fn grown(outline: &[(f64, f64)], scale: i32, steps: &[Step]) -> Self {
+        let mut world = Self::new(outline, scale);
+        for step in steps {
+            world.take(step);
+        }
+        world
+    }
+
+    /// Changes partition and model alike; a step that is not possible changes neither.
+    pub(crate) fn take(&mut self, step: &Step) {
+        let before = self.partition.version();
+        let changed = match step.kind {
+            Kind::Split => self.split(step),
+            Kind::Merge => self.merge(step),
+            Kind::Extend => self.extend(step),
+            Kind::Tent => self.tent(step),
+        };
+        let version = PartitionVersion(before.0 + u64::from(changed.is_some()));
+        assert_eq!(self.partition.version(), version);
+        assert!(self.partition.zones().map(|(zone, _)| zone).eq(self.model.keys().copied()));
+    }
+
+    fn split(&mut self, step: &Step) -> Option<()> {
+        let (from, to) = (self.spot(step.from), self.spot(step.to));
+        let line = Line::through(from, to).ok()?;
+        let (zone, new) = (self.zone(step.pick), ZoneId(self.newest + 1));
+        self.partition = self.partition.split(zone, line, new).ok()?;
+        self.newest += 1;
+        let pieces = self.model.remove(&zone).unwrap();
+        let with = |side: HalfPlane| pieces.iter().map(|piece| piece.and(side)).collect();
+        self.model.insert(zone, with(HalfPlane::left(from, to)));
+        self.model.insert(new, with(HalfPlane::right(from, to)));
+        self.used.extend([from, to]);
+        Some(())
+    }
+
+    fn merge(&mut self, step: &Step) -> Option<()> {
+        let keeper = self.zone(step.pick);
+        let absorbed: Vec<_> = self.model.keys().copied().collect();
+        let (absorbed, merged) =
+            absorbed.into_iter().find_map(|it| Some((it, self.partition.merge(keeper, it).ok()?)))?;
+        self.partition = merged;
+        let pieces = self.model.remove(&absorbed).unwrap();
+        self.model.get_mut(&keeper).unwrap().extend(pieces);
+        Some(())
+    }
+
+    /// Moves one side outwards along its neighbours: the old corners end up inside longer sides. Only
+    /// for upright rectangles.
+    fn extend(&mut self, step: &Step) -> Option<()> {
+        let &[low, east, high, west] = self.corners.as_slice() else { return None };
+        if (east, west) != (at(high.x(), low.y()), at(low.x(), high.y())) {
+            return None;
+        }
+        let by = self.scale / 3 + 1;
+        let (new_low, new_high) = match step.pick % 4 {
+            0 => (low, Position::new(high.x() + by, high.y()).ok()?),
+            1 => (low, Position::new(high.x(), high.y() + by).ok()?),
+            2 => (Position::new(low.x() - by, low.y()).ok()?, high),
+            _ => (Position::new(low.x(), low.y() - by).ok()?, high),
+        };
+        let corners = [new_low, at(new_high.x(), new_low.y()), new_high, at(new_low.x(), new_high.y())];
+        self.grow([1, 2, 3, 0][step.pick % 4], corners.to_vec())
+    }
+
+    /// Puts a new corner outside one side.
+    fn tent(&mut self, step: &Step) -> Option<()> {
+        let index = step.pick % self.corners.len();
+        let (from, to) = (self.corners[index], self.corners[(index + 1) % self.corners.len()]);
+        let (dx, dy) = from.step_to(to);
+        let (x, y) = (from.x() + dx / 2 + dy / 7, from.y() + dy / 2 - dx / 7);
+        let mut corners = self.corners.clone();
+        corners.insert(index + 1, Position::new(x, y).ok()?);
+        self.grow(index, corners)
+    }
+
+    fn grow(&mut self, side: usize, corners: Vec<Position>) -> Option<()> {
+        let bounds = Polygon::new(&corners).ok()?;
+        let (from, to) = (self.corners[side], self.corners[(side + 1) % self.corners.len()]);
+        let new = ZoneId(self.newest + 1);
+        self.partition = self.partition.grow(Line::through(from, to).unwrap(), bounds, new).unwrap();
+        self.newest += 1;
+        self.model.insert(new, vec![Piece::bounded(&corners).and(HalfPlane::right(from, to))]);
+        self.used.extend(&corners);
+        self.corners = corners;
+        Some(())
+    }
+
+    /// Zones that own `place`, according to the model.
+    pub(crate) fn owners(&self, place: Position) -> Vec<ZoneId> {
+        let owns = |pieces: &[Piece]| pieces.iter().any(|piece| piece.owns(place));
+        self.model.iter().filter(|(_, pieces)| owns(pieces)).map(|(&zone, _)| zone).collect()
+    }
+
+    fn zone(&self, pick: usize) -> ZoneId {
+        *self.model.keys().nth(pick % self.model.len()).unwrap()
+    }
+
+    pub(crate) fn spot(&self, spot: Spot) -> Position {
+        match spot {
+            Spot::Fresh(x, y) => place(x, y, self.scale),
+            Spot::Used(pick) => self.used[pick % self.used.len()],
+        }
+    }
+}
+
+/// The place at these shares of the scale; a share of one reaches the end of the range.
+fn place(x: f64, y: f64, scale: i32) -> Position {
+    let coordinate = |share: f64| {
+        let exact = (share * f64::from(scale)).round() as i64;
+        exact.clamp(COORDINATE_MIN.into(), COORDINATE_MAX.into())
+    };
+    Position::saturating(coordinate(x), coordinate(y))
+}
