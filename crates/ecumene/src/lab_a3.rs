@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// What `ecumene lab a3` takes. Lengths are in metres, the paper's units.
 #[derive(ClapArgs)]
-#[command(after_help = "\
+#[command(allow_negative_numbers = true, after_help = "\
 Examples:
   ecumene lab a3                                    the paper's tables, fitted setting
   ecumene lab a3 --setting stated --runs 3          what the printed parameters really give
@@ -16,7 +16,7 @@ Examples:
 
 To add a policy of your own: crates/ecumene/examples/own_policy.rs")]
 pub struct Args {
-    /// The parameters as printed (a square of 750), or those that the paper's tables fit (278).
+    /// The parameters as printed (a square of 750), or those that the paper's tables fit.
     #[arg(long, value_enum, default_value_t = SettingArg::Fitted)]
     setting: SettingArg,
     /// Avatar counts, the observer included.
@@ -31,7 +31,7 @@ pub struct Args {
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The side of the square world [default: 278 fitted, 750 stated].
+    /// The side of the square world [default: 290 fitted, 750 stated].
     #[arg(long)]
     world: Option<f64>,
     /// The view distance.
@@ -44,10 +44,10 @@ pub struct Args {
     #[arg(long, default_value_t = 180.0)]
     angle: f64,
     /// Walking speed in metres per second: slowest and fastest, or one number.
-    #[arg(long, default_value = "3-6", value_parser = speeds)]
+    #[arg(long, default_value = "1-2", value_parser = speeds)]
     speed: (f64, f64),
     /// The longest pause at a waypoint, in seconds.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = a3::FITTED_PAUSE)]
     pause: f64,
     /// How often the server checks what is due, in milliseconds.
     #[arg(long, default_value_t = 10)]
@@ -58,6 +58,9 @@ pub struct Args {
     /// What to print.
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
+    /// Fail, with exit code 1, if a claim of the paper about averages does not come out.
+    #[arg(long)]
+    strict: bool,
     /// Also write a report there: report.html, figures as SVG, CSV and JSON.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -126,7 +129,23 @@ pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
         report::write(directory, &setting, &candidates, &results)?;
         say(&format!("report: {}", directory.join("report.html").display()));
     }
+    if args.strict {
+        check_claims(&results)?;
+    }
     Ok(())
+}
+
+fn check_claims(results: &a3::Results) -> Result<(), Failure> {
+    let verdicts = report::verdicts(results).into_iter();
+    let failed: Vec<String> = verdicts
+        .filter(|it| it.about_averages && !it.holds)
+        .map(|it| format!("{} is {:.2}", it.claim, it.ours))
+        .collect();
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(anyhow::anyhow!("does not come out: {}", failed.join("; ")).into())
+    }
 }
 
 fn speeds(text: &str) -> Result<(f64, f64), String> {
@@ -134,6 +153,6 @@ fn speeds(text: &str) -> Result<(f64, f64), String> {
     let (slowest, fastest) = text.split_once('-').unwrap_or((text, text));
     match (number(slowest), number(fastest)) {
         (Ok(slowest), Ok(fastest)) => Ok((slowest, fastest)),
-        _ => Err("give the slowest and the fastest in metres per second, such as 3-6".into()),
+        _ => Err("give the slowest and the fastest in metres per second, such as 1-2".into()),
     }
 }

@@ -6,6 +6,7 @@
 use crate::budget::{Bucket, urgency};
 use crate::memory::{Entry, Memory};
 use crate::policy::graded;
+use crate::recall::Recall;
 use crate::{Budget, Policy, Reach, Schedule, Sight};
 use machine::Time;
 use space::{COORDINATE_MIN, Distance, Grid, Heading, Position};
@@ -62,22 +63,17 @@ pub struct Engine {
     seats: Vec<u32>,
     limits: Vec<Limit>,
     memory: Memory,
-    /// Per slot, while an observer has its turn: the place of its memory of that subject plus one, 0 if
-    /// it has none, or [`SKIP`].
-    marks: Vec<u32>,
+    recall: Recall,
     grid: Grid,
     /// The reach that the grid's cells are made for.
     grid_reach: Distance,
-    near: Vec<Near>,
+    near: NearList,
     due: Vec<Pending>,
     updates: Vec<Update>,
     /// Slots whose owner left since the last tick. Somebody may still remember them.
     leaving: Vec<u32>,
     free: Vec<u32>,
 }
-
-/// Marks a slot that must not be sent: nobody is there, or the observer itself.
-const SKIP: u32 = u32::MAX;
 
 /// The seat of who does not observe.
 const NOWHERE: u32 = u32::MAX;
@@ -94,6 +90,8 @@ struct Crowd {
     ys: Vec<i32>,
     facing: Vec<(f32, f32)>,
     bytes: Vec<u32>,
+    /// One bit per slot: whether somebody is there.
+    present: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -130,10 +128,10 @@ impl Engine {
             seats: Vec::new(),
             limits: Vec::new(),
             memory: Memory::default(),
-            marks: Vec::new(),
+            recall: Recall::default(),
             grid: Grid::new(cell_for(Distance::ZERO)),
             grid_reach: Distance::ZERO,
-            near: Vec::new(),
+            near: NearList::default(),
             due: Vec::new(),
             updates: Vec::new(),
             leaving: Vec::new(),
@@ -144,7 +142,7 @@ impl Engine {
     /// Somebody enters at `position`: from now on observers may hear of them.
     pub fn enter(&mut self, position: Position, heading: Heading) -> Slot {
         let slot = self.free.pop().map_or_else(|| self.add_slot(), Slot);
-        self.marks[slot.index()] = 0;
+        self.crowd.set_present(slot, true);
         self.limits[slot.index()] = Limit::new(self.config.budget);
         self.weigh(slot, 0);
         self.place(slot, position);
@@ -155,7 +153,7 @@ impl Engine {
     /// The owner of `slot` leaves; it is neither subject nor observer any more.
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
-        self.marks[slot.index()] = SKIP;
+        self.crowd.set_present(slot, false);
         // Out of everybody's way: a slot that waits for its next owner is still a point in the grid.
         (self.crowd.xs[slot.index()], self.crowd.ys[slot.index()]) = (COORDINATE_MIN, COORDINATE_MIN);
         self.leaving.push(slot.0);
@@ -212,15 +210,17 @@ impl Engine {
         let search = self.prepare(policy.reach());
         let mut tally = Tally::default();
         self.memory.turn();
-        for turn in 0..self.observers.len() {
-            let observer = Slot(self.observers[turn]);
+        for turn in 0..self.turns(search) {
+            let observer = self.whose_turn(search, turn);
+            if self.seats[observer.index()] == NOWHERE {
+                continue;
+            }
             tally.examined += self.gather(observer, search);
             let first = self.memory.open(observer.0);
-            self.mark(observer, first);
+            self.recall.fill(self.memory.entries(), first);
             tally.graded += self.judge(now, observer, policy);
             tally.deferred += self.choose(now, observer);
             self.forget(now, first);
-            self.marks[observer.index()] = 0;
             self.memory.close(observer.0, first);
             tally.sent += self.updates.len() as u64;
             if !self.updates.is_empty() {
@@ -232,14 +232,14 @@ impl Engine {
     }
 
     fn add_slot(&mut self) -> Slot {
-        let slot =
-            u32::try_from(self.marks.len()).ok().filter(|&it| it != SKIP).expect("fewer than 2^32 slots");
+        let slot = u32::try_from(self.seats.len()).ok().filter(|&it| it != NOWHERE);
+        let slot = slot.expect("fewer than 2^32 slots");
         self.crowd.xs.push(0);
         self.crowd.ys.push(0);
         self.crowd.facing.push((1.0, 0.0));
         self.crowd.bytes.push(0);
+        self.crowd.present.resize(slot as usize / 64 + 1, 0);
         self.seats.push(NOWHERE);
-        self.marks.push(0);
         self.limits.push(Limit::new(None));
         self.memory.add_slot();
         Slot(slot)
@@ -260,6 +260,23 @@ impl Engine {
         }
     }
 
+    /// How many turns a tick takes.
+    fn turns(&self, search: Search) -> usize {
+        match search {
+            Search::All(_) => self.observers.len(),
+            Search::Grid(_) => self.grid.order().len(),
+        }
+    }
+
+    /// Who has the turn. With a grid, its order: neighbours come one after the other, so what one of them
+    /// looked at is still in the processor's cache for the next.
+    fn whose_turn(&self, search: Search, turn: usize) -> Slot {
+        Slot(match search {
+            Search::All(_) => self.observers[turn],
+            Search::Grid(_) => self.grid.order()[turn],
+        })
+    }
+
     /// Collects everybody within reach of `observer`; gives how many were looked at.
     fn gather(&mut self, observer: Slot, search: Search) -> u64 {
         let eye = self.crowd.position(observer);
@@ -267,7 +284,7 @@ impl Engine {
         near.clear();
         match search {
             Search::All(within) => {
-                collect_near(near, eye, within, &self.crowd.xs, &self.crowd.ys, |it| it as u32);
+                near.collect(eye, within, &self.crowd.xs, &self.crowd.ys, |it| it as u32);
                 self.crowd.xs.len() as u64
             }
             Search::Grid(reach) => {
@@ -277,22 +294,11 @@ impl Engine {
                     examined += run.len() as u64;
                     let (xs, ys, order) =
                         (&grid.xs()[run.clone()], &grid.ys()[run.clone()], &grid.order()[run]);
-                    collect_near(near, eye, within, xs, ys, |it| order[it]);
+                    near.collect(eye, within, xs, ys, |it| order[it]);
                 });
                 examined
             }
         }
-    }
-
-    /// Notes in `marks` whom the observer remembers, so that each candidate finds its memory at once.
-    fn mark(&mut self, observer: Slot, first: usize) {
-        for (place, entry) in self.memory.entries()[first..].iter().enumerate() {
-            let mark = &mut self.marks[entry.subject as usize];
-            if *mark != SKIP {
-                *mark = (first + place) as u32 + 1;
-            }
-        }
-        self.marks[observer.index()] = SKIP;
     }
 
     /// Grades whoever could be due and collects those who are; gives how many were graded.
@@ -302,12 +308,11 @@ impl Engine {
         let entries = self.memory.entries();
         let mut count = 0;
         self.due.clear();
-        for near in &self.near {
-            let mark = self.marks[near.subject as usize];
-            if mark == SKIP {
+        for near in self.near.as_slice() {
+            if near.subject == observer.0 || !self.crowd.is_present(near.subject) {
                 continue;
             }
-            let known = (mark as usize).checked_sub(1);
+            let known = self.recall.find(near.subject, entries);
             if known.is_some_and(|it| entries[it].heard && schedule.is_fresh(now.since(entries[it].last))) {
                 continue;
             }
@@ -358,19 +363,14 @@ impl Engine {
         (self.due.len() - self.updates.len()) as u64
     }
 
-    /// Drops the memories from `first` on that are no longer worth keeping, and clears their marks.
+    /// Drops the memories from `first` on that are no longer worth keeping.
     fn forget(&mut self, now: Time, first: usize) {
         let (entries, schedule) = (self.memory.entries(), self.config.schedule);
         let mut kept = first;
         for place in first..entries.len() {
             let mut entry = entries[place];
-            let mark = &mut self.marks[entry.subject as usize];
-            let gone = *mark == SKIP;
-            if !gone {
-                *mark = 0;
-            }
             let lasts = entry.relevant || entry.heard && !schedule.is_forgotten(now.since(entry.last));
-            if lasts && !gone {
+            if lasts && self.crowd.is_present(entry.subject) {
                 entry.relevant = false;
                 entries[kept] = entry;
                 kept += 1;
@@ -392,6 +392,15 @@ enum Search {
 impl Crowd {
     fn position(&self, slot: Slot) -> (i32, i32) {
         (self.xs[slot.index()], self.ys[slot.index()])
+    }
+
+    fn is_present(&self, slot: u32) -> bool {
+        self.present[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    fn set_present(&mut self, slot: Slot, present: bool) {
+        let word = &mut self.present[slot.index() / 64];
+        *word = *word & !(1 << (slot.0 % 64)) | u64::from(present) << (slot.0 % 64);
     }
 }
 
@@ -418,24 +427,43 @@ fn radius_squared(reach: Distance) -> f32 {
     radius * radius * (1.0 + 1e-5)
 }
 
-/// Appends those points whose squared distance from `eye` is at most `within`.
-///
-/// Without a branch in the loop: whether a point lies in a circle is a coin toss to the processor.
-fn collect_near(
-    near: &mut Vec<Near>,
-    eye: (i32, i32),
-    within: f32,
-    xs: &[i32],
-    ys: &[i32],
-    subject_of: impl Fn(usize) -> u32,
-) {
-    let mut count = near.len();
-    near.resize(count + xs.len(), Near::default());
-    for (it, (x, y)) in xs.iter().zip(ys).enumerate() {
-        let (dx, dy) = ((x - eye.0) as f32, (y - eye.1) as f32);
-        let distance_squared = dx * dx + dy * dy;
-        near[count] = Near { subject: subject_of(it), dx, dy, distance_squared };
-        count += usize::from(distance_squared <= within);
+/// Those within reach of the observer whose turn it is, in a buffer that only grows.
+#[derive(Clone, Debug, Default)]
+struct NearList {
+    buffer: Vec<Near>,
+    len: usize,
+}
+
+impl NearList {
+    fn clear(&mut self) {
+        self.len = 0;
     }
-    near.truncate(count);
+
+    fn as_slice(&self) -> &[Near] {
+        &self.buffer[..self.len]
+    }
+
+    /// Appends those points whose squared distance from `eye` is at most `within`.
+    ///
+    /// Without a branch in the loop: whether a point lies in a circle is a coin toss to the processor.
+    fn collect(
+        &mut self,
+        eye: (i32, i32),
+        within: f32,
+        xs: &[i32],
+        ys: &[i32],
+        subject_of: impl Fn(usize) -> u32,
+    ) {
+        if self.buffer.len() < self.len + xs.len() {
+            self.buffer.resize(self.len + xs.len(), Near::default());
+        }
+        let (room, mut count) = (&mut self.buffer[self.len..], 0);
+        for (it, (x, y)) in xs.iter().zip(ys).enumerate() {
+            let (dx, dy) = ((x - eye.0) as f32, (y - eye.1) as f32);
+            let distance_squared = dx * dx + dy * dy;
+            room[count] = Near { subject: subject_of(it), dx, dy, distance_squared };
+            count += usize::from(distance_squared <= within);
+        }
+        self.len += count;
+    }
 }

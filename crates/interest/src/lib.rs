@@ -40,6 +40,7 @@ mod engine;
 mod memory;
 pub mod policies;
 mod policy;
+mod recall;
 mod schedule;
 
 pub use budget::Budget;

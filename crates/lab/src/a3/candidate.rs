@@ -8,8 +8,10 @@ use interest::{Policy, PolicyError};
 /// A policy under test: its name in the tables, and how to make it for a setting.
 pub struct Candidate {
     name: String,
-    make: Box<dyn Fn(&Setting) -> Result<Box<dyn Policy>, PolicyError> + Sync>,
+    make: Box<Make>,
 }
+
+type Make = dyn Fn(&Setting) -> Result<Box<dyn Policy>, PolicyError> + Sync;
 
 impl Candidate {
     /// A candidate called `name`.

@@ -25,7 +25,10 @@ mod turn;
 pub use candidate::Candidate;
 pub use quality::{BANDS, Band, BandQuality};
 pub use results::{QualityRow, Results, Row, Saved, Savings, measure, steps};
-pub use setting::{LINK_DELAY, Options, OptionsError, Reading, Setting};
+pub use setting::{
+    FITTED_PAUSE, FITTED_SPEED, FITTED_WORLD, LINK_DELAY, Options, OptionsError, Reading, STATED_WORLD,
+    Setting,
+};
 pub use square::SquareRow;
 pub use turn::{TurnRow, Waits};
 

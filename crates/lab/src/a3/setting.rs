@@ -10,8 +10,9 @@ use thiserror::Error;
 /// Which of the two readings of the paper to start from.
 ///
 /// The printed square of 750 cannot give the printed tables: a view of 120 there holds a tenth of the
-/// avatars, in the tables it holds half. The tables fit a square of about 278, and attenuation that
-/// starts at the critical distance for the attenuated circle too.
+/// avatars, in the tables it holds half. The fitted reading takes the square, speeds and pauses that come
+/// nearest to the paper's average savings, and lets attenuation start at the critical distance for the
+/// circle too. `docs/lab-a3.md` shows the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The parameters as printed.
@@ -74,8 +75,8 @@ impl Options {
             view: 120.0,
             critical: 40.0,
             angle: 180.0,
-            speed: (3.0, 6.0),
-            pause: 30.0,
+            speed: FITTED_SPEED,
+            pause: FITTED_PAUSE,
             check: 10,
             sizes: Sizes::Paper,
         }
@@ -113,6 +114,15 @@ pub struct Setting {
     pub sizes: Sizes,
 }
 
+/// The side of the square, as printed.
+pub const STATED_WORLD: f64 = 750.0;
+/// The side of the square that fits the tables.
+pub const FITTED_WORLD: f64 = 290.0;
+/// The slowest and the fastest walk, in metres per second. The paper gives none; these fit its tables.
+pub const FITTED_SPEED: (f64, f64) = (1.0, 2.0);
+/// The longest pause, in seconds. The paper gives none; this fits its tables.
+pub const FITTED_PAUSE: f64 = 45.0;
+
 /// How long an update is on its way, both ways. The paper does not say; bandwidth does not depend on it.
 pub const LINK_DELAY: Span = Span::from_millis(50);
 
@@ -148,7 +158,7 @@ pub enum OptionsError {
     #[error("--avatars takes 1 to {COUNTS_MAX} different numbers, such as 25,50,75; it got {0}")]
     Counts(usize),
     /// The slowest walk is faster than the fastest.
-    #[error("--speed takes the slowest and the fastest walk, such as 3-6, not {0}-{1}")]
+    #[error("--speed takes the slowest and the fastest walk, such as 1-2, not {0}-{1}")]
     Speed(f64, f64),
     /// A length is no length.
     #[error("{option}: {source}")]
@@ -169,8 +179,8 @@ impl Setting {
         let (view, critical) = (length("--view", options.view)?, length("--critical", options.critical)?);
         interest::policies::A3::new(view, critical, options.angle)?;
         let (world, critical_of_circle) = match options.reading {
-            Reading::Stated => (750.0, Distance::ZERO),
-            Reading::Fitted => (278.0, critical),
+            Reading::Stated => (STATED_WORLD, Distance::ZERO),
+            Reading::Fitted => (FITTED_WORLD, critical),
         };
         Ok(Self {
             reading: options.reading,
@@ -183,11 +193,16 @@ impl Setting {
             critical,
             critical_of_circle,
             angle: options.angle,
-            schedule: Schedule { due: Due::AfterInterval, forget_after: Span::MAX, ..Schedule::every(NORMAL_INTERVAL) },
+            schedule: paper_schedule(),
             check: Span::from_millis(within("--check", options.check as f64, 1.0, 1_000.0)? as u64),
             sizes: options.sizes,
         })
     }
+}
+
+/// The paper's server waits until more than the interval has passed, and never forgets when it last sent.
+fn paper_schedule() -> Schedule {
+    Schedule { due: Due::AfterInterval, forget_after: Span::MAX, ..Schedule::every(NORMAL_INTERVAL) }
 }
 
 fn terrain(options: &Options, world: f64) -> Result<Terrain, OptionsError> {
@@ -247,7 +262,7 @@ mod tests {
     fn both_readings_of_the_paper_stand() {
         let stated = Setting::new(&Options::paper(Reading::Stated)).unwrap();
         let fitted = Setting::new(&Options::paper(Reading::Fitted)).unwrap();
-        assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 278_000));
+        assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 290_000));
         assert_eq!((stated.critical_of_circle, fitted.critical_of_circle), (Distance::ZERO, fitted.critical));
     }
 
@@ -267,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             refusal(|it| it.speed = (6.0, 3.0)),
-            "--speed takes the slowest and the fastest walk, such as 3-6, not 6-3"
+            "--speed takes the slowest and the fastest walk, such as 1-2, not 6-3"
         );
         assert_eq!(
             refusal(|it| it.view = -1.0),

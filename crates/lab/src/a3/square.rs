@@ -4,7 +4,7 @@
 //! be within 120 of the observer. How many are depends on the world's size alone.
 
 use super::run::run;
-use super::{Candidate, Setting};
+use super::{Candidate, FITTED_WORLD, STATED_WORLD, Setting};
 use interest::PolicyError;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,7 +19,8 @@ pub struct SquareRow {
 }
 
 /// The squares tried, the stated and the fitted one among them.
-pub(super) const WORLDS: [f64; 9] = [150.0, 200.0, 250.0, 278.0, 300.0, 350.0, 400.0, 500.0, 750.0];
+pub(super) const WORLDS: [f64; 9] =
+    [150.0, 200.0, 250.0, FITTED_WORLD, 350.0, 400.0, 500.0, 600.0, STATED_WORLD];
 const RUNS_MAX: u32 = 4;
 
 /// Measures the circle's share in squares of different size, at one crowd size.

@@ -113,7 +113,9 @@ impl Blind<'_> {
             let there = motion.position_at(now);
             let sight = Sight::new(Slot(0), here, facing, Slot(avatar as u32), there);
             let in_view = 0.0 < self.view.relevance(&sight);
-            if in_view && !known.is_some_and(|it| self.is_known(now, it.heard, self.promise.relevance(&sight))) {
+            if in_view
+                && !known.is_some_and(|it| self.is_known(now, it.heard, self.promise.relevance(&sight)))
+            {
                 all = false;
                 close &= !self.is_close(here, there);
             }

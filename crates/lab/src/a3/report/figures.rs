@@ -106,7 +106,7 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
         chart.draw_series(curve.ours.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
         if !curve.paper.is_empty() {
             let dashed = move |(x, y): (i32, i32)| {
-                DashedPathElement::new([(x, y), (x + 22, y)].into_iter(), 4, 4, colour.stroke_width(1))
+                DashedPathElement::new([(x, y), (x + 22, y)], 4, 4, colour.stroke_width(1))
             };
             let dashes = DashedLineSeries::new(curve.paper.iter().copied(), 5, 4, colour.stroke_width(1));
             chart.draw_series(dashes)?.label(format!("{}, the paper", curve.name)).legend(dashed);

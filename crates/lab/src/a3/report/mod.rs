@@ -9,7 +9,7 @@ mod verdict;
 
 pub use csv::{quality_csv, rows_csv};
 pub use table::tables;
-pub use verdict::{Verdict, verdicts};
+pub use verdict::{Verdict, misfit, verdicts};
 
 use super::{Candidate, Results, Setting};
 use std::path::Path;

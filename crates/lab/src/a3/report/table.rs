@@ -1,6 +1,6 @@
 //! The results for a terminal.
 
-use super::verdict::{finding, verdicts};
+use super::verdict::{finding, misfit, verdicts};
 use crate::a3::{Results, Row, Setting};
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -23,6 +23,11 @@ pub fn tables(setting: &Setting, results: &Results) -> String {
     ));
     if !verdicts(results).is_empty() {
         parts.push(section("The paper's claims", claims(results)));
+    }
+    if let Some(points) = misfit(results) {
+        parts.push(format!(
+            "Root mean square difference from the paper's average savings: {points:.2} points"
+        ));
     }
     parts.push(section(
         "What the saving costs: age of knowledge (ms) and error (m), mean / 99th percentile",

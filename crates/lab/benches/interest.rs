@@ -1,0 +1,25 @@
+//! Instructions of the interest engine per tick, at constant density: a number that does not wobble.
+//!
+//! `scripts/instructions.sh` runs it and checks that an observer costs no more in a large crowd.
+
+#![expect(missing_docs, reason = "the macros write items without documentation")]
+
+use gungraun::{library_benchmark, library_benchmark_group, main};
+use lab::bench::crowd::{Crowd, Observers};
+
+fn crowd(avatars: u32) -> Crowd {
+    Crowd::new(avatars, Observers::All, 1)
+}
+
+#[library_benchmark]
+#[bench::avatars_1000(args = (1_000), setup = crowd)]
+#[bench::avatars_16000(args = (16_000), setup = crowd)]
+fn tick(mut crowd: Crowd) -> Crowd {
+    for _ in 0..4 {
+        std::hint::black_box(crowd.tick());
+    }
+    crowd
+}
+
+library_benchmark_group!(name = interest, benchmarks = tick);
+main!(library_benchmark_groups = interest);

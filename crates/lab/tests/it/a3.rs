@@ -1,0 +1,122 @@
+//! `lab a3`: the shape of the paper's result must come out of a short run, and the same numbers every time.
+
+use lab::a3::{self, Candidate, Options, Reading, Results, Setting, Sizes, report};
+
+/// Two sizes, two runs, four minutes: seconds of work, enough for the order of the policies.
+fn small(change: impl FnOnce(&mut Options)) -> (Setting, Results) {
+    let mut options =
+        Options { avatars: vec![25, 60], minutes: 4.0, runs: 2, ..Options::paper(Reading::Fitted) };
+    change(&mut options);
+    let setting = Setting::new(&options).unwrap();
+    let results = a3::measure(&setting, &Candidate::of_the_paper(), &|| ()).unwrap();
+    (setting, results)
+}
+
+fn average(results: &Results, avatars: u32, policy: &str) -> f64 {
+    results.rows.iter().find(|it| (it.avatars, it.policy.as_str()) == (avatars, policy)).unwrap().average
+}
+
+#[test]
+fn without_management_traffic_is_what_arithmetic_says() {
+    let (_, results) = small(|_| ());
+    for avatars in [25, 60] {
+        // Everybody but the observer, 100 bytes every 260 ms: due after 250, checked every 10.
+        let expected = f64::from(avatars - 1) * 100.0 / 0.26;
+        let measured = average(&results, avatars, "none");
+        assert!((measured / expected - 1.0).abs() < 0.003, "{avatars} avatars: {measured}, not {expected}");
+    }
+}
+
+#[test]
+fn each_refinement_saves() {
+    let (_, results) = small(|_| ());
+    for avatars in [25, 60] {
+        let of = |policy| average(&results, avatars, policy);
+        assert!(of("a3") < of("field-of-view") && of("a3") < of("circle-attenuated"));
+        assert!(of("circle-attenuated") < of("circle") && of("field-of-view") < of("circle"));
+        assert!(of("circle") < of("none"));
+    }
+    assert!((75.0..90.0).contains(&results.savings.average["none"]), "{:?}", results.savings);
+}
+
+#[test]
+fn the_stated_square_cannot_give_the_tables() {
+    let (_, results) = small(|it| it.reading = Reading::Stated);
+    let share = |world: f64| results.squares.iter().find(|it| it.world == world).unwrap().circle_share;
+    assert!(share(a3::STATED_WORLD) < 0.2, "{:?}", results.squares);
+    assert!((0.35..0.65).contains(&share(a3::FITTED_WORLD)), "{:?}", results.squares);
+    assert!(
+        report::verdicts(&results).iter().any(|it| !it.holds),
+        "with the stated square, claims must fail"
+    );
+}
+
+#[test]
+fn one_seed_one_result_on_any_number_of_threads() {
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let first = alone.install(|| report::json(&small(|it| it.minutes = 0.5).1));
+    let second = report::json(&small(|it| it.minutes = 0.5).1);
+    assert_eq!(first, second);
+    let other = report::json(&small(|it| (it.minutes, it.seed) = (0.5, 2)).1);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn who_turns_round_already_knows_what_is_close() {
+    let (_, results) = small(|_| ());
+    let close = |policy: &str| results.turns.iter().find(|it| it.policy == policy).unwrap().close;
+    // A³ keeps the close area fresh behind the player's back; only who has just stepped in is still news.
+    assert!(close("a3").mean_ms < 1.0 && close("a3").p50_ms == 0, "{:?}", close("a3"));
+    // One link delay for the server to hear of the turn, one for its answer.
+    assert!((50.0..=120.0).contains(&close("field-of-view").mean_ms), "{:?}", close("field-of-view"));
+}
+
+#[test]
+fn the_rarely_told_know_less() {
+    let (_, results) = small(|_| ());
+    let far =
+        |policy: &str| results.quality.iter().find(|it| it.policy == policy).unwrap().bands[3].age_mean_ms;
+    assert!(far("none") < 200.0 && far("circle") < 400.0);
+    assert!(1.5 * far("circle") < far("a3"), "circle {} a3 {}", far("circle"), far("a3"));
+}
+
+#[test]
+fn our_encoding_is_smaller_than_the_papers_sizes() {
+    let (_, paper) = small(|it| it.minutes = 1.0);
+    let (_, wire) = small(|it| (it.minutes, it.sizes) = (1.0, Sizes::Wire));
+    for (paper, wire) in paper.rows.iter().zip(&wire.rows) {
+        let with_headers = wire.average_with_headers.unwrap();
+        assert!(
+            wire.average < 0.35 * paper.average,
+            "{}: {} and {}",
+            wire.policy,
+            wire.average,
+            paper.average
+        );
+        assert!(wire.average < with_headers && with_headers < 1.2 * paper.average, "{wire:?}");
+    }
+    assert!(report::verdicts(&wire).is_empty(), "our sizes say nothing about the paper's claims");
+}
+
+#[test]
+fn the_report_is_whole_and_draws_added_policies() {
+    let directory = std::env::temp_dir().join(format!("ecumene-a3-report-{}", std::process::id()));
+    let options = Options { avatars: vec![5], minutes: 0.2, runs: 1, ..Options::paper(Reading::Fitted) };
+    let setting = Setting::new(&options).unwrap();
+    let mut candidates = Candidate::of_the_paper();
+    let circle = |it: &Setting| Ok(interest::policies::Circle::new(it.critical));
+    candidates.push(Candidate::new("only <close>", circle));
+    let results = a3::measure(&setting, &candidates, &|| ()).unwrap();
+    report::write(&directory, &setting, &candidates, &results).unwrap();
+    let read = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
+    let page = read("report.html");
+    assert_eq!(page.matches("class=\"area\"").count(), 6);
+    assert!(page.contains("only &lt;close&gt;") && !page.contains("only <close>"), "names are escaped");
+    for figure in ["average.svg", "maximum.svg", "squares.svg"] {
+        assert!(read(figure).contains("</svg>") && page.contains(&read(figure)), "{figure}");
+    }
+    assert_eq!(read("rows.csv").lines().count(), 1 + 6);
+    assert_eq!(read("results.json"), report::json(&results));
+    assert!(report::tables(&setting, &results).contains("only <close>"));
+    std::fs::remove_dir_all(&directory).unwrap();
+}

@@ -1,0 +1,3 @@
+//! The experiments, run small.
+
+mod a3;
