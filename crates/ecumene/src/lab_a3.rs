@@ -7,14 +7,17 @@ use std::path::PathBuf;
 
 /// What `ecumene lab a3` takes. Lengths are in metres, the paper's units.
 #[derive(ClapArgs)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   ecumene lab a3                                    the paper's tables, fitted setting
   ecumene lab a3 --setting stated --runs 3          what the printed parameters really give
   ecumene lab a3 --sizes wire --out out/a3-wire     the same policies in our own encoding, with a report
   ecumene lab a3 --avatars 400 --angle 90           something the paper did not try
 
-To add a policy of your own: crates/ecumene/examples/own_policy.rs")]
+To add a policy of your own: crates/ecumene/examples/own_policy.rs"
+)]
 pub struct Args {
     /// The parameters as printed (a square of 750), or those that the paper's tables fit.
     #[arg(long, value_enum, default_value_t = SettingArg::Fitted)]

@@ -4,23 +4,14 @@
 //! each point in the grid cells its view touches, and some more for each pair that might be due.
 
 use crate::budget::{Bucket, urgency};
+use crate::crowd::Crowd;
 use crate::memory::{Entry, Memory};
+use crate::near::NearList;
 use crate::policy::graded;
 use crate::recall::Recall;
-use crate::{Budget, Policy, Reach, Schedule, Sight};
+use crate::{Budget, Policy, Reach, Schedule, Slot};
 use machine::Time;
-use space::{COORDINATE_MIN, Distance, Grid, Heading, Position};
-
-/// A place in the engine's arrays, given to whoever enters. It is given out again some time after its
-/// owner left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(pub u32);
-
-impl Slot {
-    const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use space::{Distance, Grid, Heading, Position};
 
 /// How an engine works.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,9 +61,6 @@ pub struct Engine {
     near: NearList,
     due: Vec<Pending>,
     updates: Vec<Update>,
-    /// Slots whose owner left since the last tick. Somebody may still remember them.
-    leaving: Vec<u32>,
-    free: Vec<u32>,
 }
 
 /// The seat of who does not observe.
@@ -84,29 +72,10 @@ const SCAN_OBSERVERS_MAX: usize = 3;
 /// Grid cells per reach. Smaller cells fit the circle better, larger ones are fewer to visit.
 const CELLS_PER_REACH: u32 = 3;
 
-#[derive(Clone, Debug, Default)]
-struct Crowd {
-    xs: Vec<i32>,
-    ys: Vec<i32>,
-    facing: Vec<(f32, f32)>,
-    bytes: Vec<u32>,
-    /// One bit per slot: whether somebody is there.
-    present: Vec<u64>,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     budget: Option<Budget>,
     bucket: Bucket,
-}
-
-/// Somebody within reach of the observer whose turn it is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Near {
-    subject: u32,
-    dx: f32,
-    dy: f32,
-    distance_squared: f32,
 }
 
 /// An update that is due, before the budget had its say.
@@ -134,34 +103,31 @@ impl Engine {
             near: NearList::default(),
             due: Vec::new(),
             updates: Vec::new(),
-            leaving: Vec::new(),
-            free: Vec::new(),
         }
     }
 
     /// Somebody enters at `position`: from now on observers may hear of them.
     pub fn enter(&mut self, position: Position, heading: Heading) -> Slot {
-        let slot = self.free.pop().map_or_else(|| self.add_slot(), Slot);
-        self.crowd.set_present(slot, true);
+        let slot = self.crowd.enter(position, heading);
+        if self.seats.len() <= slot.index() {
+            self.seats.push(NOWHERE);
+            self.limits.push(Limit::new(None));
+            self.memory.add_slot();
+        }
         self.limits[slot.index()] = Limit::new(self.config.budget);
-        self.weigh(slot, 0);
-        self.place(slot, position);
-        self.face(slot, heading);
         slot
     }
 
-    /// The owner of `slot` leaves; it is neither subject nor observer any more.
+    /// The owner of `slot` leaves; it is neither subject nor observer any more. Whatever is said of the
+    /// slot after that does nothing, until it is given out again.
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
-        self.crowd.set_present(slot, false);
-        // Out of everybody's way: a slot that waits for its next owner is still a point in the grid.
-        (self.crowd.xs[slot.index()], self.crowd.ys[slot.index()]) = (COORDINATE_MIN, COORDINATE_MIN);
-        self.leaving.push(slot.0);
+        self.crowd.leave(slot);
     }
 
     /// The owner of `slot` wants updates.
     pub fn observe(&mut self, slot: Slot) {
-        if self.seats[slot.index()] == NOWHERE {
+        if self.seats[slot.index()] == NOWHERE && self.crowd.is_present(slot) {
             self.seats[slot.index()] = self.observers.len() as u32;
             self.observers.push(slot.0);
         }
@@ -181,7 +147,9 @@ impl Engine {
 
     /// Moves `slot`.
     pub fn place(&mut self, slot: Slot, position: Position) {
-        (self.crowd.xs[slot.index()], self.crowd.ys[slot.index()]) = (position.x(), position.y());
+        if self.crowd.is_present(slot) {
+            self.crowd.place(slot, position);
+        }
     }
 
     /// Turns `slot`.
@@ -227,22 +195,8 @@ impl Engine {
                 deliver(observer, &self.updates);
             }
         }
-        self.free.append(&mut self.leaving);
+        self.crowd.recycle();
         tally
-    }
-
-    fn add_slot(&mut self) -> Slot {
-        let slot = u32::try_from(self.seats.len()).ok().filter(|&it| it != NOWHERE);
-        let slot = slot.expect("fewer than 2^32 slots");
-        self.crowd.xs.push(0);
-        self.crowd.ys.push(0);
-        self.crowd.facing.push((1.0, 0.0));
-        self.crowd.bytes.push(0);
-        self.crowd.present.resize(slot as usize / 64 + 1, 0);
-        self.seats.push(NOWHERE);
-        self.limits.push(Limit::new(None));
-        self.memory.add_slot();
-        Slot(slot)
     }
 
     /// Decides how to find who is near, and sorts the crowd if that helps.
@@ -279,7 +233,7 @@ impl Engine {
 
     /// Collects everybody within reach of `observer`; gives how many were looked at.
     fn gather(&mut self, observer: Slot, search: Search) -> u64 {
-        let eye = self.crowd.position(observer);
+        let eye = (self.crowd.xs[observer.index()], self.crowd.ys[observer.index()]);
         let near = &mut self.near;
         near.clear();
         match search {
@@ -309,7 +263,7 @@ impl Engine {
         let mut count = 0;
         self.due.clear();
         for near in self.near.as_slice() {
-            if near.subject == observer.0 || !self.crowd.is_present(near.subject) {
+            if near.subject == observer.0 || !self.crowd.is_present(Slot(near.subject)) {
                 continue;
             }
             let known = self.recall.find(near.subject, entries);
@@ -370,7 +324,7 @@ impl Engine {
         for place in first..entries.len() {
             let mut entry = entries[place];
             let lasts = entry.relevant || entry.heard && !schedule.is_forgotten(now.since(entry.last));
-            if lasts && self.crowd.is_present(entry.subject) {
+            if lasts && self.crowd.is_present(Slot(entry.subject)) {
                 entry.relevant = false;
                 entries[kept] = entry;
                 kept += 1;
@@ -389,31 +343,9 @@ enum Search {
     Grid(Distance),
 }
 
-impl Crowd {
-    fn position(&self, slot: Slot) -> (i32, i32) {
-        (self.xs[slot.index()], self.ys[slot.index()])
-    }
-
-    fn is_present(&self, slot: u32) -> bool {
-        self.present[slot as usize / 64] >> (slot % 64) & 1 == 1
-    }
-
-    fn set_present(&mut self, slot: Slot, present: bool) {
-        let word = &mut self.present[slot.index() / 64];
-        *word = *word & !(1 << (slot.0 % 64)) | u64::from(present) << (slot.0 % 64);
-    }
-}
-
 impl Limit {
     fn new(budget: Option<Budget>) -> Self {
         Self { budget, bucket: Bucket::full(budget.unwrap_or(Budget { bytes_per_second: 0, burst: 0 })) }
-    }
-}
-
-impl Near {
-    fn sight(&self, observer: Slot, facing: (f32, f32)) -> Sight {
-        let Self { subject, dx, dy, distance_squared } = *self;
-        Sight { observer, subject: Slot(subject), dx, dy, distance_squared, facing }
     }
 }
 
@@ -425,45 +357,4 @@ fn cell_for(reach: Distance) -> Distance {
 fn radius_squared(reach: Distance) -> f32 {
     let radius = reach.millimetres() as f32;
     radius * radius * (1.0 + 1e-5)
-}
-
-/// Those within reach of the observer whose turn it is, in a buffer that only grows.
-#[derive(Clone, Debug, Default)]
-struct NearList {
-    buffer: Vec<Near>,
-    len: usize,
-}
-
-impl NearList {
-    fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    fn as_slice(&self) -> &[Near] {
-        &self.buffer[..self.len]
-    }
-
-    /// Appends those points whose squared distance from `eye` is at most `within`.
-    ///
-    /// Without a branch in the loop: whether a point lies in a circle is a coin toss to the processor.
-    fn collect(
-        &mut self,
-        eye: (i32, i32),
-        within: f32,
-        xs: &[i32],
-        ys: &[i32],
-        subject_of: impl Fn(usize) -> u32,
-    ) {
-        if self.buffer.len() < self.len + xs.len() {
-            self.buffer.resize(self.len + xs.len(), Near::default());
-        }
-        let (room, mut count) = (&mut self.buffer[self.len..], 0);
-        for (it, (x, y)) in xs.iter().zip(ys).enumerate() {
-            let (dx, dy) = ((x - eye.0) as f32, (y - eye.1) as f32);
-            let distance_squared = dx * dx + dy * dy;
-            room[count] = Near { subject: subject_of(it), dx, dy, distance_squared };
-            count += usize::from(distance_squared <= within);
-        }
-        self.len += count;
-    }
 }

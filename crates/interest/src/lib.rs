@@ -36,14 +36,17 @@
 //! not see in time; nothing else can go wrong.
 
 mod budget;
+mod crowd;
 mod engine;
 mod memory;
+mod near;
 pub mod policies;
 mod policy;
 mod recall;
 mod schedule;
 
 pub use budget::Budget;
-pub use engine::{Config, Engine, Slot, Tally, Update};
+pub use crowd::Slot;
+pub use engine::{Config, Engine, Tally, Update};
 pub use policy::{Adjusted, Both, Policy, PolicyError, Reach, Sight};
 pub use schedule::{Due, Schedule};

@@ -3,11 +3,11 @@
 use std::process::{Command, Output};
 
 fn ecumene(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ecumene")).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_ecumene")).args(arguments).output().expect("the binary runs")
 }
 
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+    String::from_utf8(bytes.to_vec()).expect("the command line speaks UTF-8")
 }
 
 /// What a refused call says; it must be one line, on standard error, with exit code 2.

@@ -150,3 +150,27 @@ fn a_newcomer_is_heard_of_at_once_and_then_in_its_turn() {
     }
     assert_eq!(heard, [(0, other), (400, other), (800, other)]);
 }
+
+#[test]
+fn what_is_said_of_a_slot_whose_owner_left_does_nothing() {
+    let policy = Circle::new(metres(100.0));
+    let mut engine = Engine::new(Config::default());
+    let (eye, other) =
+        (engine.enter(Position::ORIGIN, Heading::EAST), engine.enter(Position::ORIGIN, Heading::EAST));
+    engine.observe(eye);
+    engine.leave(other);
+    engine.leave(other);
+    engine.place(other, Position::ORIGIN);
+    engine.observe(other);
+    let mut heard = 0;
+    engine.tick(Time::ZERO, &policy, |_, updates| heard += updates.len());
+    assert_eq!(heard, 0);
+    let (first, second) =
+        (engine.enter(Position::ORIGIN, Heading::EAST), engine.enter(Position::ORIGIN, Heading::EAST));
+    assert_ne!(first, second, "a slot that was left twice is given out once");
+    engine.tick(Time::ZERO, &policy, |observer, updates| {
+        assert_eq!(observer, eye);
+        heard += updates.len();
+    });
+    assert_eq!(heard, 2);
+}

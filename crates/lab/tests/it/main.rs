@@ -1,3 +1,5 @@
 //! The experiments, run small.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod a3;

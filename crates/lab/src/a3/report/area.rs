@@ -13,7 +13,7 @@ const CELL_PIXELS: i32 = 4;
 pub(super) fn draw(policy: &dyn Policy, half: i32) -> String {
     let side = CELLS * CELL_PIXELS;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" class=\"area\" role=\"img\">\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" class=\"area\" role=\"img\" shape-rendering=\"crispEdges\">\
          <rect width=\"{side}\" height=\"{side}\" fill=\"#f4f4f4\"/>"
     );
     for row in 0..CELLS {

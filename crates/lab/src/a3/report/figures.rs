@@ -20,6 +20,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
 ];
 
+/// Bandwidth grows to the right, so the upper left is free.
+const KEY: SeriesLabelPosition = SeriesLabelPosition::UpperLeft;
+
 /// One curve: its name, its points, and the paper's points if it has them.
 struct Curve {
     name: String,
@@ -32,17 +35,20 @@ struct Frame<'a> {
     title: &'a str,
     x: &'a str,
     y: &'a str,
+    /// Where the key does not hide a curve.
+    key: SeriesLabelPosition,
 }
 
 /// Average bandwidth over the number of avatars (the paper's figure 7).
 pub(super) fn average(results: &Results) -> Result<String, ReportError> {
-    let frame = Frame { title: "Average bandwidth", x: "avatars", y: "bytes per second" };
+    let frame = Frame { title: "Average bandwidth", x: "avatars", y: "bytes per second", key: KEY };
     draw(&frame, &curves(results, |it| it.average, |it| it.paper_average))
 }
 
 /// Maximum bandwidth over the number of avatars (the paper's figure 6).
 pub(super) fn maximum(results: &Results) -> Result<String, ReportError> {
-    let frame = Frame { title: "Maximum bandwidth", x: "avatars", y: "bytes in the largest second" };
+    let frame =
+        Frame { title: "Maximum bandwidth", x: "avatars", y: "bytes in the largest second", key: KEY };
     draw(&frame, &curves(results, |it| it.maximum, |it| it.paper_maximum))
 }
 
@@ -57,6 +63,7 @@ pub(super) fn squares(results: &Results) -> Result<String, ReportError> {
         title: "Which square do the tables fit?",
         x: "side of the world, metres",
         y: "circle's share of all traffic, %",
+        key: SeriesLabelPosition::UpperRight,
     };
     draw(&frame, &[Curve { name: "circle of 120 m".into(), ours, paper }])
 }
@@ -114,7 +121,7 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
         }
     }
     let mut labels = chart.configure_series_labels();
-    labels.position(SeriesLabelPosition::UpperLeft).label_font((FONT, 13));
+    labels.position(frame.key.clone()).label_font((FONT, 13));
     labels.background_style(WHITE.mix(0.85)).border_style(BLACK.mix(0.3)).draw()?;
     area.present()
 }

@@ -41,6 +41,7 @@ pub(super) fn page(
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
+    environment.add_filter("plain", |value: f64| value.to_string());
     environment.add_template("report", TEMPLATE)?;
     let page = Page {
         results,

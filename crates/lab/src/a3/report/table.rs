@@ -116,7 +116,7 @@ fn quality(results: &Results) -> Table {
                 return String::from("never known");
             }
             let known = format!(
-                "{:.0} / {} ms\n{:.2} / {:.1} m",
+                "{:.0} / {} ms\n{:.3} / {:.2} m",
                 it.age_mean_ms, it.age_p99_ms, it.error_mean_m, it.error_p99_m
             );
             if it.unknown_percent < 0.05 {

@@ -1,0 +1,82 @@
+//! Where everybody is, as arrays.
+
+use space::{COORDINATE_MIN, Heading, Position};
+
+/// A place in the engine's arrays, given to whoever enters. It is given out again some time after its
+/// owner left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Everybody, by slot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crowd {
+    pub(crate) xs: Vec<i32>,
+    pub(crate) ys: Vec<i32>,
+    /// Where they face, as unit vectors.
+    pub(crate) facing: Vec<(f32, f32)>,
+    /// What an update of each costs a budget.
+    pub(crate) bytes: Vec<u32>,
+    /// One bit per slot: whether somebody is there.
+    present: Vec<u64>,
+    /// Slots whose owner left since the last tick. Somebody may still remember them.
+    leaving: Vec<u32>,
+    free: Vec<u32>,
+}
+
+impl Crowd {
+    /// Gives a free slot, or a new one at the end of the arrays.
+    pub(crate) fn enter(&mut self, position: Position, heading: Heading) -> Slot {
+        let slot = self.free.pop().map_or_else(|| self.add_slot(), Slot);
+        self.set_present(slot, true);
+        self.place(slot, position);
+        self.facing[slot.index()] = heading.unit();
+        self.bytes[slot.index()] = 0;
+        slot
+    }
+
+    /// Empties a slot. Until the next tick is over it is nobody's, so that no observer mistakes the next
+    /// owner for the last.
+    pub(crate) fn leave(&mut self, slot: Slot) {
+        if self.is_present(slot) {
+            self.set_present(slot, false);
+            // Out of everybody's way: an empty slot is still a point in the grid.
+            (self.xs[slot.index()], self.ys[slot.index()]) = (COORDINATE_MIN, COORDINATE_MIN);
+            self.leaving.push(slot.0);
+        }
+    }
+
+    /// A tick is over: nobody remembers those who left before it.
+    pub(crate) fn recycle(&mut self) {
+        self.free.append(&mut self.leaving);
+    }
+
+    pub(crate) fn place(&mut self, slot: Slot, position: Position) {
+        (self.xs[slot.index()], self.ys[slot.index()]) = (position.x(), position.y());
+    }
+
+    pub(crate) fn is_present(&self, slot: Slot) -> bool {
+        self.present[slot.index() / 64] >> (slot.0 % 64) & 1 == 1
+    }
+
+    fn set_present(&mut self, slot: Slot, present: bool) {
+        let word = &mut self.present[slot.index() / 64];
+        *word = *word & !(1 << (slot.0 % 64)) | u64::from(present) << (slot.0 % 64);
+    }
+
+    fn add_slot(&mut self) -> Slot {
+        let slot = u32::try_from(self.xs.len()).ok().filter(|&it| it != u32::MAX);
+        let slot = Slot(slot.expect("fewer than 2^32 - 1 slots"));
+        self.xs.push(0);
+        self.ys.push(0);
+        self.facing.push((1.0, 0.0));
+        self.bytes.push(0);
+        self.present.resize(slot.index() / 64 + 1, 0);
+        slot
+    }
+}
