@@ -12,8 +12,9 @@ fn metres(metres: f64) -> Distance {
 }
 
 fn policy(number: usize) -> Box<dyn Policy> {
-    let team =
-        |sight: &interest::Sight, graded: f32| if sight.subject.0 % 2 == 0 { graded } else { graded * 0.5 };
+    let team = |sight: &interest::Sight, graded: f32| {
+        if sight.subject.0.is_multiple_of(2) { graded } else { graded * 0.5 }
+    };
     match number {
         0 => Box::new(Everything),
         1 => Box::new(Circle::new(metres(30.0))),
