@@ -30,6 +30,6 @@ pub use heading::Heading;
 pub use line::{Line, SamePoint, Side};
 pub use motion::{Millis, Motion, VELOCITY_MAX, Velocity};
 pub use name::{Epoch, ObjectId, ZoneId};
-pub use partition::{Crowd, GrowError, MergeError, Partition, PartitionVersion, SplitError};
+pub use partition::{GrowError, MergeError, Partition, PartitionVersion, SplitError, TooCrowded};
 pub use polygon::{Polygon, PolygonError};
 pub use position::{COORDINATE_MAX, COORDINATE_MIN, Distance, OutOfRange, Position};

@@ -11,7 +11,7 @@ mod crowd;
 mod node;
 
 pub use change::{GrowError, MergeError, SplitError};
-pub use crowd::Crowd;
+pub use crowd::TooCrowded;
 
 use crate::{Distance, Polygon, Position, ZoneId};
 use node::Node;

@@ -1,6 +1,6 @@
 //! How a partition changes: splits, merges and growth. Each returns the next version or says why not.
 
-use super::crowd::{self, Crowd};
+use super::crowd::{self, TooCrowded};
 use super::node::{Content, Node, Split};
 use super::{Partition, PartitionVersion};
 use crate::{DEPTH_MAX, Distance, Line, Polygon, Side, ZONES_MAX, ZoneId};
@@ -32,7 +32,7 @@ pub enum SplitError {
     TooDeep(ZoneId),
     /// Too many regions would come together.
     #[error(transparent)]
-    Crowded(#[from] Crowd),
+    Crowded(#[from] TooCrowded),
 }
 
 /// Why two zones cannot be merged.
@@ -174,7 +174,7 @@ impl Partition {
     ///
     /// Errs towards refusing, by about a thousandth of `range`. Every border looks at every region: the
     /// cost grows with the square of the number of zones.
-    pub fn check_four(&self, range: Distance) -> Result<(), Crowd> {
+    pub fn check_four(&self, range: Distance) -> Result<(), TooCrowded> {
         // A circle that meets two regions meets the line that first parted them, within their node.
         let found = self.root.find_split(&mut |split| {
             let border = split.right.region.edge_on(&split.line.reversed());

@@ -18,7 +18,7 @@ use thiserror::Error;
     "a circle of {} m around {centre} would meet {}; at most {REGIONS_TOGETHER_MAX} regions may come together: \
      split farther from there, or along another line", .range.metres(), Zones(.zones)
 )]
-pub struct Crowd {
+pub struct TooCrowded {
     /// The centre of the circle, to the nearest millimetre.
     pub centre: Position,
     /// Its radius.
@@ -53,7 +53,7 @@ pub(super) fn find<'a>(
     border: [[f64; 2]; 2],
     zones: impl Iterator<Item = (ZoneId, &'a Polygon)>,
     range: Distance,
-) -> Option<Crowd> {
+) -> Option<TooCrowded> {
     let frame = Frame::new(line, border);
     let search = Search {
         reach: f64::from(range.millimetres()) + SLACK,
@@ -62,7 +62,7 @@ pub(super) fn find<'a>(
     };
     let (middle, mut zones) = search.run()?;
     zones.sort_unstable();
-    Some(Crowd { centre: frame.place(middle), range, zones })
+    Some(TooCrowded { centre: frame.place(middle), range, zones })
 }
 
 /// Coordinates with the border's middle as origin and the border along the first axis, so that a long

@@ -2,7 +2,7 @@
 
 use crate::world::at;
 use machine::Rng;
-use space::{Crowd, Distance, Line, Partition, Polygon, Position, SplitError, ZoneId};
+use space::{Distance, Line, Partition, Polygon, Position, SplitError, TooCrowded, ZoneId};
 
 fn mm(millimetres: u32) -> Distance {
     Distance::new(millimetres).unwrap()
@@ -29,7 +29,7 @@ fn propose(side: i32, range: u32, splits: &[(u32, Line)]) -> Result<Partition, S
     })
 }
 
-fn crowd(result: Result<Partition, SplitError>) -> Crowd {
+fn crowd(result: Result<Partition, SplitError>) -> TooCrowded {
     match result {
         Err(SplitError::Crowded(crowd)) => crowd,
         other => panic!("not refused as crowded: {other:?}"),
@@ -37,7 +37,7 @@ fn crowd(result: Result<Partition, SplitError>) -> Crowd {
 }
 
 /// The circle named by a refusal really meets what it says, give or take the tolerance.
-fn check_witness(partition: &Partition, crowd: &Crowd) {
+fn check_witness(partition: &Partition, crowd: &TooCrowded) {
     let mut met = Vec::new();
     let range = crowd.range.millimetres();
     partition.zones_touching(crowd.centre, mm(range + range / 500 + 3), &mut met);
