@@ -9,6 +9,7 @@ use wire::{Message, Packer, Pose, QUIC_DATAGRAM_OVERHEAD, frames};
 
 const POSES: &str = include_str!("../../testdata/pose.txt");
 const REFUSED: &str = include_str!("../../testdata/refused.txt");
+const DATAGRAMS: &str = include_str!("../../testdata/datagram.txt");
 const MANUAL: &str = include_str!("../../../../docs/wire.md");
 
 /// The lines of a table that are neither empty nor a comment.
@@ -79,6 +80,19 @@ fn golden_refusals_stay_refused() {
         let (why, bytes) = line.split_once('=').unwrap();
         let refusal = Pose::decode(&unhex(bytes)).unwrap_err();
         assert_eq!(refusal.to_string(), why.trim_end(), "{bytes}");
+    }
+}
+
+#[test]
+fn golden_datagrams_are_read_and_refused_as_they_were() {
+    for line in lines(DATAGRAMS) {
+        let (expected, bytes) = line.split_once('=').unwrap();
+        let bytes = unhex(bytes);
+        let found = match frames(&bytes) {
+            Ok(frames) => frames.count().to_string(),
+            Err(refusal) => refusal.to_string(),
+        };
+        assert_eq!(found, expected.trim_end(), "{}", hex(&bytes));
     }
 }
 
