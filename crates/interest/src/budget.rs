@@ -1,10 +1,12 @@
 //! Who goes first when a crowd has more to say than a line can carry.
 
+use crate::Schedule;
 use machine::{Span, Time};
 
 /// How many bytes of updates one observer may get.
 ///
-/// A bucket that fills with time: unused bytes are saved up to `burst`. An update leaves while the
+/// A bucket that fills with time: unused bytes are saved up to `burst`, which should hold what flows in
+/// during a tick at least, or the line is never used in full. An update leaves while the
 /// bucket is not empty, even if it is larger than what is left (the debt is paid back before the next),
 /// so nothing is too large to ever be sent.
 ///
@@ -39,6 +41,11 @@ impl Bucket {
         Self { level: budget.capacity(), filled: Time::ZERO }
     }
 
+    /// What was saved under another budget stays, as far as the new one holds it; so do debts.
+    pub(crate) fn fit(&mut self, budget: Budget) {
+        self.level = self.level.min(budget.capacity());
+    }
+
     /// Lets in what has flowed since the last time.
     pub(crate) fn fill(&mut self, budget: Budget, now: Time) {
         let inflow = i128::from(now.since(self.filled).as_micros()) * i128::from(budget.bytes_per_second);
@@ -63,14 +70,15 @@ impl Bucket {
 
 /// How much an update wants to leave: the time it has waited, times its relevance.
 ///
-/// A subject that the observer has never heard of waits as if it had been due for [`NEWCOMER_LEAD`]
-/// already: somebody invisible is worse than somebody a little late.
-pub(crate) fn urgency(waited: Span, relevance: f32, heard: bool) -> f32 {
-    let waited = if heard { waited } else { waited + NEWCOMER_LEAD };
-    waited.as_micros() as f32 * relevance
+/// A subject that the observer does not know of waits as if it had been due for [`NEWCOMER_LEAD`]
+/// intervals already: somebody invisible is worse than somebody a little late. Not more, or a player who
+/// turns round in a crowd would hear of a hundred newcomers far away before the one beside them again.
+pub(crate) fn urgency(schedule: &Schedule, waited: Span, relevance: f32, heard: bool) -> f32 {
+    let lead = if heard { Span::ZERO } else { schedule.normal.times(NEWCOMER_LEAD) };
+    (waited + lead).as_micros() as f32 * relevance
 }
 
-const NEWCOMER_LEAD: Span = Span::from_secs(10);
+const NEWCOMER_LEAD: u64 = 4;
 
 #[cfg(test)]
 mod tests {

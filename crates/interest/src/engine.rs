@@ -14,12 +14,21 @@ use machine::Time;
 use space::{Distance, Grid, Heading, Position};
 
 /// How an engine works.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// When updates are due.
     pub schedule: Schedule,
     /// What each observer may get, unless [`Engine::limit`] says otherwise; `None` is no limit.
     pub budget: Option<Budget>,
+    /// What an update costs a budget, unless [`Engine::weigh`] says otherwise.
+    pub update_bytes: u32,
+}
+
+impl Default for Config {
+    /// The paper's interval, no budget, updates of about a pose with its frame.
+    fn default() -> Self {
+        Self { schedule: Schedule::default(), budget: None, update_bytes: 26 }
+    }
 }
 
 /// One update to send to an observer.
@@ -45,6 +54,8 @@ pub struct Tally {
 }
 
 /// Interest management for one crowd. See the crate's example.
+///
+/// Methods that take a [`Slot`] panic if this engine never gave it out.
 #[derive(Clone, Debug)]
 pub struct Engine {
     config: Config,
@@ -115,6 +126,7 @@ impl Engine {
             self.memory.add_slot();
         }
         self.limits[slot.index()] = Limit::new(self.config.budget);
+        self.weigh(slot, self.config.update_bytes);
         slot
     }
 
@@ -162,9 +174,15 @@ impl Engine {
         self.crowd.bytes[slot.index()] = bytes;
     }
 
-    /// Says what the observer `slot` may get; its saved bytes start full.
+    /// Says what the observer `slot` may get from now on. What it saved or owes stays, so that a limit may
+    /// follow the line's quality at every tick.
     pub fn limit(&mut self, slot: Slot, budget: Option<Budget>) {
-        self.limits[slot.index()] = Limit::new(budget);
+        let limit = &mut self.limits[slot.index()];
+        match (limit.budget, budget) {
+            (Some(_), Some(budget)) => limit.bucket.fit(budget),
+            _ => *limit = Limit::new(budget),
+        }
+        limit.budget = budget;
     }
 
     /// Hands every observer the updates that are due, each at most once. `deliver` is not called for
@@ -283,7 +301,7 @@ impl Engine {
             entry.relevant = true;
             let age = now.since(entry.last);
             if !entry.heard || schedule.is_due(age, relevance) {
-                let urgency = urgency(age, relevance, entry.heard);
+                let urgency = urgency(&schedule, age, relevance, entry.heard);
                 self.due.push(Pending { entry: place as u32, relevance, urgency });
             }
         }

@@ -1,6 +1,6 @@
 //! A crowd around one observer whose line carries a fraction of what is due.
 
-use interest::policies::CircleAttenuated;
+use interest::policies::{A3, CircleAttenuated};
 use interest::{Budget, Config, Engine, Schedule};
 use machine::{Span, Time};
 use space::{Distance, Heading, Position};
@@ -12,8 +12,11 @@ const TICK_MS: u64 = 50;
 fn heard_in(seconds: u64, budget: Budget) -> Vec<Vec<Time>> {
     let metres = |it| Distance::from_metres(it).unwrap();
     let policy = CircleAttenuated::new(metres(105.0), metres(5.0)).unwrap();
-    let mut engine =
-        Engine::new(Config { schedule: Schedule::every(Span::from_millis(50)), budget: Some(budget) });
+    let mut engine = Engine::new(Config {
+        schedule: Schedule::every(Span::from_millis(50)),
+        budget: Some(budget),
+        ..Config::default()
+    });
     let eye = engine.enter(Position::ORIGIN, Heading::EAST);
     engine.observe(eye);
     for step in 0..CROWD {
@@ -66,4 +69,46 @@ fn a_line_too_thin_for_one_update_still_carries_it() {
     let total: usize = heard.iter().map(Vec::len).sum();
     // A byte saved up and 600 that flow in pay for 24 updates; the 25th leaves on credit.
     assert_eq!(total, 25);
+}
+
+/// Ten avatars close by and three hundred far away; the observer spins, so that half of the far ones are
+/// newcomers again and again. The longest silence of a close one, in a minute.
+fn longest_silence_of_the_close(spin: Span) -> Span {
+    let metres = |it| Distance::from_metres(it).unwrap();
+    let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
+    let budget = Some(Budget { bytes_per_second: 2_500, burst: 500 });
+    let mut engine = Engine::new(Config { budget, update_bytes: 25, ..Config::default() });
+    let eye = engine.enter(Position::ORIGIN, Heading::EAST);
+    engine.observe(eye);
+    for number in 0..310u16 {
+        let distance = if number < 10 { 20.0 } else { 45.0 + f64::from(number % 36) };
+        let (x, y) = Heading(number.wrapping_mul(40_503)).unit();
+        engine.enter(
+            Position::from_metres(f64::from(x) * distance, f64::from(y) * distance).unwrap(),
+            Heading::EAST,
+        );
+    }
+    let (mut last, mut longest) = ([Time::ZERO; 11], Span::ZERO);
+    for tick in 0..60 * 1_000 / TICK_MS {
+        let now = Time::from_millis(tick * TICK_MS);
+        engine.face(eye, Heading((now.as_micros() * 65_536 / spin.as_micros()) as u16));
+        engine.tick(now, &policy, |_, updates| {
+            for subject in updates.iter().map(|it| it.subject.0 as usize).filter(|it| *it <= 10) {
+                longest = longest.max(now.since(last[subject]));
+                last[subject] = now;
+            }
+        });
+    }
+    longest
+}
+
+#[test]
+fn turning_round_in_a_crowd_does_not_silence_who_is_close() {
+    for spin in [Span::from_secs(1), Span::from_secs(2), Span::from_secs(3_600)] {
+        let silence = longest_silence_of_the_close(spin);
+        assert!(
+            silence < Span::from_secs(2),
+            "a close avatar was silent for {silence}, one turn every {spin}"
+        );
+    }
 }

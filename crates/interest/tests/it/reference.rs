@@ -13,6 +13,22 @@ pub(crate) struct Avatar {
     pub(crate) observes: bool,
 }
 
+/// What a tick did.
+#[derive(Default)]
+pub(crate) struct Ticked {
+    /// Observer, subject and the bits of its relevance, sorted.
+    pub(crate) sent: Vec<(Slot, Slot, u32)>,
+    pub(crate) deferred: u64,
+    /// Pairs that an engine may have to grade.
+    pub(crate) not_fresh: u64,
+}
+
+struct Due {
+    subject: Slot,
+    relevance: f32,
+    urgency: f32,
+}
+
 #[derive(Clone, Copy)]
 struct Told {
     last: Time,
@@ -21,7 +37,8 @@ struct Told {
 
 pub(crate) struct Reference {
     pub(crate) avatars: BTreeMap<Slot, Avatar>,
-    pub(crate) budgets: BTreeMap<Slot, (Budget, f64, Time)>,
+    /// Per observer its budget, what its bucket holds in millionths of a byte, and when it was last filled.
+    pub(crate) budgets: BTreeMap<Slot, (Budget, i128, Time)>,
     schedule: Schedule,
     told: BTreeMap<(Slot, Slot), Told>,
 }
@@ -42,22 +59,33 @@ impl Reference {
     }
 
     /// Who is to be told of whom, sorted.
-    pub(crate) fn tick(&mut self, now: Time, policy: &dyn Policy) -> Vec<(Slot, Slot)> {
+    pub(crate) fn tick(&mut self, now: Time, policy: &dyn Policy) -> Ticked {
         let observers: Vec<Slot> = self.avatars.iter().filter(|it| it.1.observes).map(|it| *it.0).collect();
-        let mut sent = Vec::new();
+        let mut ticked = Ticked::default();
         for observer in observers {
+            ticked.not_fresh += self.not_fresh(now, observer);
             let due = self.due(now, observer, policy);
-            sent.extend(self.affordable(now, observer, due).into_iter().map(|subject| (observer, subject)));
+            let count = due.len();
+            let chosen = self.affordable(now, observer, due);
+            ticked.deferred += (count - chosen.len()) as u64;
+            ticked.sent.extend(chosen.into_iter().map(|it| (observer, it.subject, it.relevance.to_bits())));
         }
-        for pair in &sent {
-            self.told.insert(*pair, Told { last: now, heard: true });
+        for (observer, subject, _) in &ticked.sent {
+            self.told.insert((*observer, *subject), Told { last: now, heard: true });
         }
-        sent.sort();
-        sent
+        ticked.sent.sort();
+        ticked
+    }
+
+    /// How many pairs could be due at all: more than a normal interval old, or never told.
+    fn not_fresh(&self, now: Time, observer: Slot) -> u64 {
+        let is_fresh = |it: &Told| it.heard && now.since(it.last) < self.schedule.normal;
+        let others = self.avatars.keys().filter(|&&it| it != observer);
+        others.filter(|&&it| !self.told.get(&(observer, it)).is_some_and(is_fresh)).count() as u64
     }
 
     /// Everybody due, with how urgent they are.
-    fn due(&mut self, now: Time, observer: Slot, policy: &dyn Policy) -> Vec<(f32, Slot)> {
+    fn due(&mut self, now: Time, observer: Slot, policy: &dyn Policy) -> Vec<Due> {
         let eye = self.avatars[&observer];
         let mut due = Vec::new();
         for (&subject, avatar) in self.avatars.iter().filter(|it| *it.0 != observer) {
@@ -65,7 +93,8 @@ impl Reference {
             let relevance = policy.relevance(&sight);
             let pair = (observer, subject);
             if relevance <= 0.0 {
-                let kept = |it: &Told| it.heard && now.since(it.last) < self.schedule.forget_after;
+                let forget_after = self.schedule.forget_after.max(self.schedule.normal);
+                let kept = |it: &Told| it.heard && now.since(it.last) < forget_after;
                 if !self.told.get(&pair).is_some_and(kept) {
                     self.told.remove(&pair);
                 }
@@ -74,30 +103,28 @@ impl Reference {
             let told = *self.told.entry(pair).or_insert(Told { last: now, heard: false });
             let age = now.since(told.last);
             if !told.heard || self.schedule.is_due(age, relevance) {
-                let lead = if told.heard { Span::ZERO } else { Span::from_secs(10) };
-                due.push(((age + lead).as_micros() as f32 * relevance, subject));
+                let lead = if told.heard { Span::ZERO } else { self.schedule.normal.times(4) };
+                let urgency = (age + lead).as_micros() as f32 * relevance;
+                due.push(Due { subject, relevance, urgency });
             }
         }
         due
     }
 
     /// Those of `due` that the observer's budget pays for, most urgent first.
-    fn affordable(&mut self, now: Time, observer: Slot, mut due: Vec<(f32, Slot)>) -> Vec<Slot> {
-        due.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let Some((budget, level, filled)) = self.budgets.get_mut(&observer) else {
-            return due.into_iter().map(|it| it.1).collect();
-        };
-        let inflow = now.since(*filled).as_micros() as f64 * f64::from(budget.bytes_per_second) / 1e6;
-        *level = (*level + inflow).min(f64::from(budget.burst));
+    fn affordable(&mut self, now: Time, observer: Slot, mut due: Vec<Due>) -> Vec<Due> {
+        due.sort_by(|a, b| b.urgency.total_cmp(&a.urgency).then(a.subject.cmp(&b.subject)));
+        let Some((budget, level, filled)) = self.budgets.get_mut(&observer) else { return due };
+        let inflow = i128::from(now.since(*filled).as_micros()) * i128::from(budget.bytes_per_second);
+        *level = (*level + inflow).min(i128::from(budget.burst) * 1_000_000);
         *filled = now;
-        let mut chosen = Vec::new();
-        for (_, subject) in due {
-            if *level <= 0.0 {
-                break;
+        due.retain(|it| {
+            let open = 0 < *level;
+            if open {
+                *level -= i128::from(self.avatars[&it.subject].bytes) * 1_000_000;
             }
-            *level -= f64::from(self.avatars[&subject].bytes);
-            chosen.push(subject);
-        }
-        chosen
+            open
+        });
+        due
     }
 }
