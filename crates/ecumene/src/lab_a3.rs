@@ -2,7 +2,7 @@
 
 use crate::{Failure, print, progress, say};
 use clap::{Args as ClapArgs, ValueEnum};
-use lab::a3::{self, Candidate, Options, Reading, Setting, Sizes, report};
+use lab::a3::{self, Candidate, Options, Reading, Results, Setting, Sizes, report};
 use std::path::PathBuf;
 
 /// What `ecumene lab a3` takes. Lengths are in metres, the paper's units.
@@ -25,7 +25,7 @@ pub struct Args {
     /// Avatar counts, the observer included.
     #[arg(long, value_delimiter = ',', default_values_t = a3::paper::AVATARS)]
     avatars: Vec<u32>,
-    /// Simulated minutes per run.
+    /// Simulated minutes per run, to the nearest second.
     #[arg(long, default_value_t = 20.0)]
     minutes: f64,
     /// Runs per avatar count and policy.
@@ -117,45 +117,81 @@ impl Args {
 /// Runs the experiment with the paper's policies and `more`.
 pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
     let setting = Setting::new(&args.options()).map_err(|error| Failure::Asked(error.to_string()))?;
+    if args.strict && !setting.is_comparable() {
+        let why = "--strict judges the paper's claims: leave --view, --critical, --angle, --check and --sizes as they are";
+        return Err(Failure::Asked(why.into()));
+    }
+    if let Some(directory) = &args.out {
+        report::prepare(directory)?;
+    }
     let mut candidates = Candidate::of_the_paper();
     candidates.extend(more);
     let bar = progress::bar("lab a3", a3::steps(&setting, &candidates));
     let results = a3::measure(&setting, &candidates, &|| bar.inc(1));
     bar.finish_and_clear();
     let results = results.map_err(|error| Failure::Asked(error.to_string()))?;
+    tell(&args, &setting, &candidates, &results)
+}
+
+fn tell(args: &Args, setting: &Setting, candidates: &[Candidate], results: &Results) -> Result<(), Failure> {
     print(&match args.format {
-        FormatArg::Table => report::tables(&setting, &results),
-        FormatArg::Json => report::json(&results),
-        FormatArg::Csv => report::rows_csv(&results),
+        FormatArg::Table => report::tables(results),
+        FormatArg::Json => report::json(results),
+        FormatArg::Csv => report::rows_csv(results),
     })?;
     if let Some(directory) = &args.out {
-        report::write(directory, &setting, &candidates, &results)?;
+        report::write(directory, setting, candidates, results)?;
         say(&format!("report: {}", directory.join("report.html").display()));
     }
     if args.strict {
-        check_claims(&results)?;
+        check_claims(results)?;
     }
     Ok(())
 }
 
-fn check_claims(results: &a3::Results) -> Result<(), Failure> {
-    let verdicts = report::verdicts(results).into_iter();
-    let failed: Vec<String> = verdicts
-        .filter(|it| it.about_averages && !it.holds)
-        .map(|it| format!("{} is {:.2}", it.claim, it.ours))
-        .collect();
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(anyhow::anyhow!("does not come out: {}", failed.join("; ")).into())
+fn check_claims(results: &Results) -> Result<(), Failure> {
+    let failures = report::failures(results);
+    if failures.is_empty() {
+        return Ok(());
     }
+    let said: Vec<String> = failures.iter().map(|it| format!("{} is {:.2}", it.claim, it.ours)).collect();
+    Err(anyhow::anyhow!("does not come out: {}", said.join("; ")).into())
 }
 
+/// One number, or two with a dash between them; a dash may also belong to an exponent.
 fn speeds(text: &str) -> Result<(f64, f64), String> {
-    let number = |it: &str| it.trim().parse::<f64>();
-    let (slowest, fastest) = text.split_once('-').unwrap_or((text, text));
-    match (number(slowest), number(fastest)) {
-        (Ok(slowest), Ok(fastest)) => Ok((slowest, fastest)),
-        _ => Err("give the slowest and the fastest in metres per second, such as 1-2".into()),
+    let number = |it: &str| it.trim().parse::<f64>().ok();
+    let pair = |(slowest, fastest): (&str, &str)| Some((number(slowest)?, number(fastest)?));
+    let one = || number(text).map(|it| (it, it));
+    one()
+        .or_else(|| text.split_once('-').and_then(pair))
+        .ok_or_else(|| "give the slowest and the fastest in metres per second, such as 1-2".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cli, Command, Experiment};
+    use clap::Parser;
+
+    fn asked(more: &[&str]) -> Options {
+        let cli = Cli::parse_from([&["ecumene", "lab", "a3"], more].concat());
+        let Command::Lab(Experiment::A3(args)) = cli.command else { panic!("that was lab a3") };
+        args.options()
+    }
+
+    #[test]
+    fn without_options_it_is_the_papers_experiment() {
+        assert_eq!(asked(&[]), Options::paper(Reading::Fitted));
+        let stated = asked(&["--setting", "fitted", "--setting", "stated"]);
+        assert_eq!(stated, Options::paper(Reading::Stated), "the last word counts");
+    }
+
+    #[test]
+    fn speeds_are_one_number_or_two() {
+        assert_eq!(speeds("3-6"), Ok((3.0, 6.0)));
+        assert_eq!(speeds("1.5"), Ok((1.5, 1.5)));
+        assert_eq!(speeds("5e-1"), Ok((0.5, 0.5)));
+        assert!(speeds("3-").is_err() && speeds("").is_err() && speeds("a-b").is_err());
     }
 }

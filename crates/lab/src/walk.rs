@@ -80,14 +80,16 @@ impl Walk {
     fn depart(&mut self, now: Time) {
         let position = self.motion.position_at(now);
         let (dx, dy) = position.step_to(self.target);
-        let distance = (f64::from(dx).powi(2) + f64::from(dy).powi(2)).sqrt();
+        let distance = (f64::from(dx) * f64::from(dx) + f64::from(dy) * f64::from(dy)).sqrt();
         let (slowest, fastest) = self.terrain.speed;
         let speed = self.rng.between(slowest.into(), fastest.into()) as f64;
         let share =
             |step: i32| if distance == 0.0 { 0 } else { (f64::from(step) * speed / distance).round() as i32 };
         let velocity = Velocity::new(share(dx), share(dy)).expect("no leg is faster than the terrain allows");
         self.set(now, position, velocity, self.motion.heading);
-        self.state = State::Walking { until: now + Span::from_millis((distance / speed * 1e3) as u64) };
+        // At least a millisecond, so that time goes on even for who is there already.
+        self.state =
+            State::Walking { until: now + Span::from_millis((distance / speed * 1e3).max(1.0) as u64) };
     }
 
     fn set(&mut self, now: Time, position: Position, velocity: Velocity, heading: Heading) {

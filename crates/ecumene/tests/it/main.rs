@@ -41,6 +41,8 @@ fn bad_values_get_one_line_and_exit_code_2() {
     );
     assert!(lab(&["--angle", "400"]).contains("a view angle must lie between 0 and 360 degrees, not 400"));
     assert!(lab(&["--critical", "130"]).contains("must not exceed the view distance"));
+    assert!(lab(&["--world", "1", "--speed", "1000", "--pause", "0"]).contains("in less than a second"));
+    assert!(lab(&["--strict", "--sizes", "wire"]).contains("--strict judges the paper's claims"));
     assert!(refusal(&["bench", "interest", "--avatars", "0"]).contains("10..=1000000"));
     assert!(refusal(&["lob"]).starts_with("error: unrecognized subcommand 'lob'"));
 }
@@ -91,7 +93,11 @@ fn a_place_that_cannot_be_written_is_named() {
     let output = ecumene(&run);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
-    assert!(said.starts_with("error: cannot write /dev/null/report") && said.contains("--out"), "{said}");
+    assert!(
+        said.starts_with("error: cannot write /dev/null/report; choose another place with --out: "),
+        "{said}"
+    );
+    assert!(output.stdout.is_empty(), "it is found out before the work, not after");
 }
 
 #[test]

@@ -32,11 +32,21 @@ impl Candidate {
         (self.make)(setting)
     }
 
+    /// No management: everybody hears of everybody.
+    pub fn none() -> Self {
+        Self::new("none", |_| Ok(Everything))
+    }
+
+    /// The paper's circle.
+    pub fn circle() -> Self {
+        Self::new("circle", |it| Ok(Circle::new(it.view)))
+    }
+
     /// The paper's five, in its column order.
     pub fn of_the_paper() -> Vec<Self> {
         vec![
-            Self::new("none", |_| Ok(Everything)),
-            Self::new("circle", |it| Ok(Circle::new(it.view))),
+            Self::none(),
+            Self::circle(),
             Self::new("circle-attenuated", |it| CircleAttenuated::new(it.view, it.critical_of_circle)),
             Self::new("field-of-view", |it| FieldOfView::new(it.view, it.angle)),
             Self::new("a3", |it| A3::new(it.view, it.critical, it.angle)),

@@ -107,3 +107,34 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_datagram_carries_its_headers() {
+        let mut traffic = Traffic::default();
+        traffic.count(Time::from_millis(10), 25);
+        traffic.count(Time::from_millis(990), 75);
+        traffic.count(Time::from_millis(2_000), 10);
+        assert_eq!(traffic.payload, [100, 0, 10]);
+        assert_eq!(traffic.with_headers().collect::<Vec<_>>(), [100 + 2 * 58, 0, 10 + 58]);
+    }
+
+    #[test]
+    fn an_overtaken_pose_is_not_believed_but_the_same_one_is_fresh_news() {
+        let mut client = Client::new(2, Motion::default());
+        let object = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
+        let pose = |sequence| Pose { object, motion: Motion { sequence, ..Motion::default() }, tag: None };
+        client.learn(Time::from_millis(1), pose(5));
+        client.learn(Time::from_millis(2), pose(4));
+        let known = client.known[1].unwrap();
+        assert_eq!((known.motion.sequence, known.heard), (5, Time::from_millis(1)));
+        client.learn(Time::from_millis(3), pose(5));
+        assert_eq!(client.known[1].unwrap().heard, Time::from_millis(3));
+        let stranger = Pose { object: ObjectId { counter: 99, ..object }, ..pose(1) };
+        client.learn(Time::from_millis(4), stranger);
+        assert_eq!(client.known.len(), 2);
+    }
+}

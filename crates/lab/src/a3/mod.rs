@@ -19,12 +19,13 @@ mod results;
 mod run;
 mod server;
 mod setting;
+mod sighting;
 mod square;
 mod turn;
 
 pub use candidate::Candidate;
 pub use quality::{BANDS, Band, BandQuality};
-pub use results::{QualityRow, Results, Row, Saved, Savings, measure, steps};
+pub use results::{MeasureError, QualityRow, Ran, Results, Row, Saved, Savings, measure, steps};
 pub use setting::{
     FITTED_PAUSE, FITTED_SPEED, FITTED_WORLD, LINK_DELAY, Options, OptionsError, Reading, STATED_WORLD,
     Setting,
@@ -58,7 +59,7 @@ impl Sizes {
 }
 
 /// What the workload tells the machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// An avatar changes its motion. Said to the client for its own, to the server for all others.
     Move {

@@ -3,10 +3,11 @@
 //! Every policy is judged on the same bands, by A³'s relevance of the true positions, so that the same
 //! avatars are compared under each policy.
 
+use super::sighting::sightings;
 use super::{Client, LINK_DELAY, Server, Setting};
 use hdrhistogram::Histogram;
 use interest::policies::A3;
-use interest::{Policy as _, PolicyError, Sight, Slot};
+use interest::{Policy as _, PolicyError};
 use machine::Time;
 use serde::Serialize;
 use space::Position;
@@ -73,18 +74,13 @@ impl Quality {
 
     /// Compares what `client` knows with the truth, which `server` has.
     pub fn sample(&mut self, now: Time, client: &Client, server: &Server) {
-        let own = client.own();
-        let (here, facing) = (own.position_at(now), own.heading.unit());
-        for (avatar, (motion, known)) in server.motions().zip(client.known()).enumerate().skip(1) {
-            let there = motion.position_at(now);
-            let sight = Sight::new(Slot(0), here, facing, Slot(avatar as u32), there);
-            let relevance = self.reference.relevance(&sight);
-            let band = BANDS.iter().position(|it| it.from <= relevance).expect("the last band starts at 0");
-            match known {
-                None => self.bands[band].unknown += 1,
+        for it in sightings(now, client, server) {
+            let band = &mut self.bands[band_of(self.reference.relevance(&it.sight))];
+            match it.known {
+                None => band.unknown += 1,
                 Some(known) => {
                     let age = now.since(known.heard) + LINK_DELAY;
-                    self.bands[band].record(age.as_millis(), distance(known.motion.position_at(now), there));
+                    band.record(age.as_millis(), distance(known.motion.position_at(now), it.there));
                 }
             }
         }
@@ -107,11 +103,7 @@ impl Samples {
     fn new() -> Self {
         // Two digits are what a table shows; values grow as needed, because a policy may never
         // speak of somebody again.
-        let histogram = || {
-            let mut it = Histogram::new(2).expect("two significant digits are allowed");
-            it.auto(true);
-            it
-        };
+        let histogram = || Histogram::new(2).expect("two significant digits are allowed");
         Self { age: histogram(), error: histogram(), unknown: 0 }
     }
 
@@ -134,6 +126,55 @@ impl Samples {
     }
 }
 
+/// The band of a relevance.
+fn band_of(relevance: f32) -> usize {
+    BANDS.iter().position(|it| it.from <= relevance).expect("the last band starts at 0")
+}
+
 fn distance(a: Position, b: Position) -> u64 {
     (a.distance_squared(b) as f64).sqrt() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_begin_where_they_say() {
+        let names: Vec<&str> =
+            [1.0, 0.999, 0.75, 0.749, 0.5, 0.25, 0.249, 1e-6, 0.0].map(|it| BANDS[band_of(it)].name).to_vec();
+        let expected = [
+            "close (1)",
+            "0.75 to 1",
+            "0.75 to 1",
+            "0.5 to 0.75",
+            "0.5 to 0.75",
+            "0.25 to 0.5",
+            "0 to 0.25",
+            "0 to 0.25",
+            "outside (0)",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_summary_of_known_samples() {
+        let mut samples = Samples::new();
+        (1..=98).for_each(|_| samples.record(100, 0));
+        (1..=2).for_each(|_| samples.record(2_000, 5_000));
+        samples.unknown = 100;
+        let summary = samples.summary("some");
+        assert_eq!((summary.samples, summary.unknown_percent), (200, 50.0));
+        assert!(
+            (summary.age_mean_ms - 138.0).abs() < 1.0 && (summary.error_mean_m - 0.1).abs() < 0.01,
+            "{summary:?}"
+        );
+        assert!((1_990..=2_020).contains(&summary.age_p99_ms) && (4.9..=5.1).contains(&summary.error_p99_m));
+    }
+
+    #[test]
+    fn distances_are_in_millimetres() {
+        let at = |x, y| Position::new(x, y).unwrap();
+        assert_eq!(distance(at(0, 0), at(3, 4)), 5);
+    }
 }

@@ -8,7 +8,8 @@ use super::{Candidate, Setting, Sizes, paper};
 use interest::PolicyError;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
 
 /// Everything the experiment measured.
 #[derive(Clone, Debug, Serialize)]
@@ -19,12 +20,8 @@ pub struct Results {
     pub setting: &'static str,
     /// Where chance started.
     pub seed: u64,
-    /// `paper` or `wire`.
-    pub sizes: &'static str,
-    /// Runs behind each row.
-    pub runs: u32,
-    /// Simulated seconds of each run.
-    pub seconds: f64,
+    /// What was run.
+    pub options: Ran,
     /// One row per avatar count and policy.
     pub rows: Vec<Row>,
     /// What A³ saves, in per cent, mean over avatar counts.
@@ -37,6 +34,33 @@ pub struct Results {
     pub squares: Vec<SquareRow>,
     /// Per policy, how long turning round leaves a player blind.
     pub turns: Vec<TurnRow>,
+}
+
+/// What was run, in a person's units, so that results can be told apart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ran {
+    /// Runs behind each row.
+    pub runs: u32,
+    /// Simulated seconds of each run.
+    pub seconds: f64,
+    /// The side of the square, in metres.
+    pub world: f64,
+    /// The view distance, in metres.
+    pub view: f64,
+    /// The critical distance, in metres.
+    pub critical: f64,
+    /// The view angle, in degrees.
+    pub angle: f64,
+    /// The slowest and the fastest walk, in metres per second.
+    pub speed: (f64, f64),
+    /// The longest pause, in seconds.
+    pub pause: f64,
+    /// How often the server checked what was due, in milliseconds.
+    pub check_ms: u64,
+    /// `paper` or `wire`.
+    pub sizes: &'static str,
+    /// Whether the paper's tables say anything about this.
+    pub comparable: bool,
 }
 
 /// Bytes per second of one policy at one avatar count, mean over the runs.
@@ -89,71 +113,89 @@ pub struct QualityRow {
     pub bands: Vec<BandQuality>,
 }
 
+/// Why the experiment cannot be run.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MeasureError {
+    /// A policy cannot be made for this setting.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// Two policies have one name, or a name would break a table.
+    #[error("policies need different names of letters, digits, spaces and - . _ < >; '{0}' will not do")]
+    Name(String),
+}
+
+/// One run to do: how many avatars, which candidate, the run's number.
+type Step = (u32, usize, u32);
+
 /// Runs the whole experiment on all cores. `done` is called after each of [`steps`] steps, from any
 /// thread.
 pub fn measure(
     setting: &Setting,
     candidates: &[Candidate],
     done: &(dyn Fn() + Sync),
-) -> Result<Results, PolicyError> {
-    // The largest crowds first: the last steps to finish are then short ones.
-    let mut steps: Vec<(u32, usize, u32)> = Vec::new();
-    for &avatars in setting.avatars.iter().rev() {
-        steps.extend(
-            (0..candidates.len()).flat_map(|it| (0..setting.runs).map(move |run| (avatars, it, run))),
-        );
-    }
-    let squares = square::measure(setting, middling(setting), done)?;
-    let turns = candidates.par_iter().map(|candidate| {
-        let row = turn::measure(setting, candidate, middling(setting));
-        done();
-        row
-    });
-    let measured = steps.par_iter().map(|&(avatars, candidate, number)| {
-        let measured = run(setting, &candidates[candidate], avatars, number);
-        done();
-        measured
-    });
-    let (turns, measured) =
-        rayon::join(|| turns.collect::<Result<_, _>>(), || measured.collect::<Result<Vec<_>, _>>());
-    let measured = measured?;
-    let of = |avatars: u32, candidate: usize| -> Vec<&Measured> {
-        let matching =
-            steps.iter().zip(&measured).filter(|(step, _)| (step.0, step.1) == (avatars, candidate));
-        matching.map(|(_, measured)| measured).collect()
+) -> Result<Results, MeasureError> {
+    check_names(candidates)?;
+    let steps = plan(setting, candidates.len());
+    let runs = || {
+        steps.par_iter().map(|&(avatars, candidate, number)| {
+            noting(done, run(setting, &candidates[candidate], avatars, number))
+        })
     };
-    let mut rows = Vec::new();
-    for &avatars in &setting.avatars {
-        for (number, candidate) in candidates.iter().enumerate() {
-            rows.push(row(setting, candidate, avatars, &of(avatars, number)));
-        }
-    }
-    let mut quality = Vec::new();
-    for (number, candidate) in candidates.iter().enumerate() {
-        let mut merged = Quality::new(setting)?;
-        setting.avatars.iter().flat_map(|&it| of(it, number)).for_each(|it| merged.merge(&it.quality));
-        quality.push(QualityRow { policy: candidate.name().into(), bands: merged.summary() });
-    }
+    let turns =
+        || candidates.par_iter().map(|it| noting(done, turn::measure(setting, it, middling(setting))));
+    let ((squares, turns), runs) = rayon::join(
+        || {
+            rayon::join(
+                || square::measure(setting, middling(setting), done),
+                || turns().collect::<Result<_, _>>(),
+            )
+        },
+        || runs().collect::<Result<Vec<_>, _>>(),
+    );
+    let measured = Runs { steps, measured: runs? };
+    let rows = measured.rows(setting, candidates);
     Ok(Results {
         experiment: "a3",
         setting: setting.reading.name(),
         seed: setting.seed,
-        sizes: setting.sizes.name(),
-        runs: setting.runs,
-        seconds: setting.duration.as_secs_f64(),
+        options: Ran::new(setting),
         savings: savings(&rows),
         attenuation_saves: saved(&rows, "circle-attenuated", "circle"),
         rows,
-        quality,
-        squares,
+        quality: measured.quality(setting, candidates)?,
+        squares: squares?,
         turns: turns?,
     })
 }
 
 /// How many steps [`measure`] takes.
 pub fn steps(setting: &Setting, candidates: &[Candidate]) -> u64 {
-    let side_steps = candidates.len() + square::WORLDS.len();
-    candidates.len() as u64 * setting.avatars.len() as u64 * u64::from(setting.runs) + side_steps as u64
+    (plan(setting, candidates.len()).len() + candidates.len() + square::WORLDS.len()) as u64
+}
+
+fn check_names(candidates: &[Candidate]) -> Result<(), MeasureError> {
+    let mut seen = BTreeSet::new();
+    let is_plain = |it: char| it.is_alphanumeric() || " -._<>".contains(it);
+    for name in candidates.iter().map(Candidate::name) {
+        if name.is_empty() || !name.chars().all(is_plain) || !seen.insert(name) {
+            return Err(MeasureError::Name(name.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Every run, the largest crowds first: the last ones to finish are then short.
+fn plan(setting: &Setting, candidates: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for &avatars in setting.avatars.iter().rev() {
+        steps.extend((0..candidates).flat_map(|it| (0..setting.runs).map(move |run| (avatars, it, run))));
+    }
+    steps
+}
+
+fn noting<T>(done: &(dyn Fn() + Sync), result: T) -> T {
+    done();
+    result
 }
 
 /// What does not depend on the crowd's size is measured once, in one of middling size.
@@ -161,18 +203,74 @@ fn middling(setting: &Setting) -> u32 {
     setting.avatars[(setting.avatars.len() - 1) / 2]
 }
 
-fn row(setting: &Setting, candidate: &Candidate, avatars: u32, runs: &[&Measured]) -> Row {
+/// Every run with what it measured.
+struct Runs {
+    steps: Vec<Step>,
+    measured: Vec<Measured>,
+}
+
+impl Runs {
+    fn of(&self, avatars: u32, candidate: usize) -> Vec<&Measured> {
+        let matching = self.steps.iter().zip(&self.measured);
+        matching.filter(|(step, _)| (step.0, step.1) == (avatars, candidate)).map(|(_, it)| it).collect()
+    }
+
+    fn rows(&self, setting: &Setting, candidates: &[Candidate]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for &avatars in &setting.avatars {
+            for (number, candidate) in candidates.iter().enumerate() {
+                rows.push(row(setting, candidate.name(), avatars, &self.of(avatars, number)));
+            }
+        }
+        rows
+    }
+
+    fn quality(&self, setting: &Setting, candidates: &[Candidate]) -> Result<Vec<QualityRow>, PolicyError> {
+        let row = |(number, candidate): (usize, &Candidate)| {
+            let mut merged = Quality::new(setting)?;
+            setting
+                .avatars
+                .iter()
+                .flat_map(|&it| self.of(it, number))
+                .for_each(|it| merged.merge(&it.quality));
+            Ok(QualityRow { policy: candidate.name().into(), bands: merged.summary() })
+        };
+        candidates.iter().enumerate().map(row).collect()
+    }
+}
+
+impl Ran {
+    fn new(setting: &Setting) -> Self {
+        let metres = |thousandths: u32| f64::from(thousandths) / 1e3;
+        let terrain = setting.terrain;
+        Self {
+            runs: setting.runs,
+            seconds: setting.duration.as_secs_f64(),
+            world: metres(terrain.side),
+            view: setting.view.metres(),
+            critical: setting.critical.metres(),
+            angle: setting.angle,
+            speed: (metres(terrain.speed.0), metres(terrain.speed.1)),
+            pause: terrain.pause_max.as_secs_f64(),
+            check_ms: setting.check.as_millis(),
+            sizes: setting.sizes.name(),
+            comparable: setting.is_comparable(),
+        }
+    }
+}
+
+fn row(setting: &Setting, policy: &str, avatars: u32, runs: &[&Measured]) -> Row {
     let mean = |of: &dyn Fn(&Measured) -> f64| runs.iter().map(|it| of(it)).sum::<f64>() / runs.len() as f64;
     let average = mean(&|it| it.payload.average);
-    let variance = mean(&|it| (it.payload.average - average).powi(2));
+    let variance = mean(&|it| (it.payload.average - average) * (it.payload.average - average));
     let with_headers = |of: fn(&Load) -> f64| match setting.sizes {
         Sizes::Paper => None,
         Sizes::Wire => Some(mean(&|it| of(&it.with_headers))),
     };
-    let printed = paper::printed(avatars, candidate.name()).filter(|_| setting.sizes == Sizes::Paper);
+    let printed = paper::printed(avatars, policy).filter(|_| setting.is_comparable());
     Row {
         avatars,
-        policy: candidate.name().into(),
+        policy: policy.into(),
         average,
         average_spread: variance.sqrt(),
         maximum: mean(&|it| it.payload.maximum),
@@ -185,7 +283,7 @@ fn row(setting: &Setting, candidate: &Candidate, avatars: u32, runs: &[&Measured
 
 fn savings(rows: &[Row]) -> Savings {
     let mut savings = Savings { average: BTreeMap::new(), maximum: BTreeMap::new() };
-    let others: std::collections::BTreeSet<&str> = rows.iter().map(|it| it.policy.as_str()).collect();
+    let others: BTreeSet<&str> = rows.iter().map(|it| it.policy.as_str()).collect();
     for other in others.into_iter().filter(|&it| it != "a3") {
         let Saved { average, maximum } = saved(rows, "a3", other);
         savings.average.insert(other.into(), average);
@@ -194,13 +292,66 @@ fn savings(rows: &[Row]) -> Savings {
     savings
 }
 
-/// What `policy` saves of `other`, mean over avatar counts, as the paper's table III counts it.
+/// What `policy` saves of `other`, mean over avatar counts, as the paper's table III counts it. Where the
+/// other costs nothing there is nothing to save: such counts are left out, and nothing of nothing is 0.
 fn saved(rows: &[Row], policy: &str, other: &str) -> Saved {
     let of = |name: &str| rows.iter().filter(|it| it.policy == name).collect::<Vec<_>>();
     let (ours, theirs) = (of(policy), of(other));
     let mean = |value: fn(&Row) -> f64| {
-        let share = |(ours, theirs): (&&Row, &&Row)| 100.0 * (1.0 - value(ours) / value(theirs));
-        ours.iter().zip(&theirs).map(share).sum::<f64>() / ours.len() as f64
+        let pairs = ours.iter().zip(&theirs).map(|(ours, theirs)| (value(ours), value(theirs)));
+        let shares: Vec<f64> = pairs.filter(|it| 0.0 < it.1).map(|it| 100.0 * (1.0 - it.0 / it.1)).collect();
+        shares.iter().sum::<f64>() / shares.len().max(1) as f64
     };
     Saved { average: mean(|it| it.average), maximum: mean(|it| it.maximum) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Options, Reading};
+    use super::*;
+
+    fn setting() -> Setting {
+        Setting::new(&Options { avatars: vec![25], ..Options::paper(Reading::Fitted) }).unwrap()
+    }
+
+    fn measured(average: f64, maximum: f64) -> Measured {
+        let (payload, with_headers) = (Load { average, maximum }, Load { average: 2.0 * average, maximum });
+        Measured { payload, with_headers, quality: Quality::new(&setting()).unwrap() }
+    }
+
+    #[test]
+    fn a_row_is_the_mean_over_runs() {
+        let (one, two) = (measured(100.0, 300.0), measured(300.0, 500.0));
+        let row = row(&setting(), "circle", 25, &[&one, &two]);
+        assert_eq!((row.average, row.average_spread, row.maximum), (200.0, 100.0, 400.0));
+        assert_eq!(
+            (row.paper_average, row.paper_maximum, row.average_with_headers),
+            (Some(4_715), Some(8_500), None)
+        );
+    }
+
+    #[test]
+    fn nothing_of_nothing_saves_nothing() {
+        let of = |policy: &str, average: f64| row(&setting(), policy, 25, &[&measured(average, average)]);
+        let rows = [
+            of("a3", 0.0),
+            of("none", 50.0),
+            of("circle", 0.0),
+            of("a3", 25.0),
+            of("none", 50.0),
+            of("circle", 0.0),
+        ];
+        assert_eq!(saved(&rows, "a3", "none").average, 75.0);
+        assert_eq!(saved(&rows, "a3", "circle").average, 0.0);
+    }
+
+    #[test]
+    fn names_that_break_tables_are_refused() {
+        let of = |name: &str| Candidate::new(name, |_| Ok(interest::policies::Everything));
+        assert!(check_names(&[of("a"), of("b")]).is_ok());
+        for bad in ["", "a,b", "a\"", "a\nb"] {
+            assert_eq!(check_names(&[of(bad)]), Err(MeasureError::Name(bad.into())));
+        }
+        assert_eq!(check_names(&[of("a"), of("a")]), Err(MeasureError::Name("a".into())));
+    }
 }

@@ -124,3 +124,16 @@ impl Stage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_a_mean_and_the_largest_second() {
+        // The fourth second is beyond the run: what was on its way counts for the mean of what was sent.
+        let load = Load::new(&[100, 700, 100, 60], Span::from_secs(3));
+        assert_eq!((load.average, load.maximum), (320.0, 700.0));
+        assert_eq!(Load::new(&[], Span::from_secs(3)).maximum, 0.0);
+    }
+}

@@ -17,6 +17,8 @@ pub struct Server {
     client: Option<Address>,
     avatars: Vec<Avatar>,
     packer: Packer,
+    /// Counts datagrams: each is news of its own, and none may replace another on the way.
+    datagrams: u64,
 }
 
 /// An avatar as the server has it. Its pose is encoded when it changes, and forwarded unchanged.
@@ -29,7 +31,7 @@ struct Avatar {
 impl Server {
     /// A server whose avatars start with these motions; the first is the client's.
     pub fn new(setting: &Setting, policy: Box<dyn Policy>, motions: &[Motion]) -> Self {
-        let mut engine = Engine::new(Config { schedule: setting.schedule, budget: None });
+        let mut engine = Engine::new(Config { schedule: setting.schedule, ..Config::default() });
         let enter = |motion: &Motion| Avatar {
             slot: engine.enter(motion.position, motion.heading),
             motion: *motion,
@@ -46,6 +48,7 @@ impl Server {
             client: None,
             avatars,
             packer: Packer::new(),
+            datagrams: 0,
         };
         for (avatar, motion) in motions.iter().enumerate() {
             server.on_move(avatar, *motion);
@@ -88,10 +91,13 @@ impl Server {
             self.engine.place(avatar.slot, avatar.motion.position_at(now));
         }
         let Some(client) = self.client else { return };
-        let Self { engine, policy, sizes, avatars, packer, .. } = self;
+        let Self { engine, policy, sizes, avatars, packer, datagrams, .. } = self;
         engine.tick(now, policy.as_ref(), |_, updates| match sizes {
             Sizes::Paper => send_padded(client, avatars, updates, out),
-            Sizes::Wire => send_packed(client, avatars, updates, packer, out),
+            Sizes::Wire => {
+                pack(avatars, updates, packer);
+                send_packed(client, packer, datagrams, out);
+            }
         });
     }
 }
@@ -111,16 +117,14 @@ fn send_padded(client: Address, avatars: &[Avatar], updates: &[Update], out: &mu
 }
 
 /// All updates of this check in as few datagrams as they need.
-fn send_packed(
-    client: Address,
-    avatars: &[Avatar],
-    updates: &[Update],
-    packer: &mut Packer,
-    out: &mut Outbox<Msg, ()>,
-) {
+fn pack(avatars: &[Avatar], updates: &[Update], packer: &mut Packer) {
     packer.clear();
     updates.iter().for_each(|it| packer.push(&avatars[it.subject.0 as usize].encoded));
-    for (number, datagram) in packer.datagrams().enumerate() {
-        out.send(client, Lane::Latest(LatestKey(number as u64)), Msg::Packed(datagram.to_vec()));
+}
+
+fn send_packed(client: Address, packer: &Packer, sent: &mut u64, out: &mut Outbox<Msg, ()>) {
+    for datagram in packer.datagrams() {
+        *sent += 1;
+        out.send(client, Lane::Latest(LatestKey(*sent)), Msg::Packed(datagram.to_vec()));
     }
 }

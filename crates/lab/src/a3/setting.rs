@@ -38,7 +38,7 @@ pub struct Options {
     pub reading: Reading,
     /// How many avatars, the observer among them; one column of runs each.
     pub avatars: Vec<u32>,
-    /// How long each run lasts.
+    /// How long each run lasts, to the nearest second.
     pub minutes: f64,
     /// How many runs per avatar count and policy.
     pub runs: u32,
@@ -160,6 +160,16 @@ pub enum OptionsError {
     /// The slowest walk is faster than the fastest.
     #[error("--speed takes the slowest and the fastest walk, such as 1-2, not {0}-{1}")]
     Speed(f64, f64),
+    /// Legs would last no time at all.
+    #[error(
+        "--speed {fastest} crosses the world of {world} m in less than a second: walk slower or enlarge --world"
+    )]
+    TooFast {
+        /// The fastest walk.
+        fastest: f64,
+        /// The world's side.
+        world: f64,
+    },
     /// A length is no length.
     #[error("{option}: {source}")]
     Length {
@@ -174,6 +184,16 @@ pub enum OptionsError {
 }
 
 impl Setting {
+    /// Whether the paper's tables say anything about this: its areas of interest, sizes and schedule. Where
+    /// and how avatars walk may differ, since that is what is fitted.
+    pub fn is_comparable(&self) -> bool {
+        let paper = Options::paper(self.reading);
+        let metres = (self.view.metres(), self.critical.metres(), self.angle);
+        metres == (paper.view, paper.critical, paper.angle)
+            && self.sizes == Sizes::Paper
+            && self.check == Span::from_millis(paper.check)
+    }
+
     /// Checks what a person asked for.
     pub fn new(options: &Options) -> Result<Self, OptionsError> {
         let (view, critical) = (length("--view", options.view)?, length("--critical", options.critical)?);
@@ -185,7 +205,9 @@ impl Setting {
         Ok(Self {
             reading: options.reading,
             avatars: counts(&options.avatars)?,
-            duration: seconds(within("--minutes", options.minutes, 0.05, MINUTES_MAX)? * 60.0),
+            duration: Span::from_secs(
+                (within("--minutes", options.minutes, 0.05, MINUTES_MAX)? * 60.0).round() as u64,
+            ),
             runs: within("--runs", options.runs.into(), 1.0, RUNS_MAX.into())? as u32,
             seed: options.seed,
             terrain: terrain(options, options.world.unwrap_or(world))?,
@@ -214,8 +236,11 @@ fn terrain(options: &Options, world: f64) -> Result<Terrain, OptionsError> {
     if fastest < slowest {
         return Err(OptionsError::Speed(slowest, fastest));
     }
+    if world < fastest {
+        return Err(OptionsError::TooFast { fastest, world });
+    }
     let pause_max = seconds(within("--pause", options.pause, 0.0, PAUSE_MAX)?);
-    let speed = ((slowest * 1e3) as u32, (fastest * 1e3) as u32);
+    let speed = ((slowest * 1e3).round() as u32, (fastest * 1e3).round() as u32);
     Ok(Terrain { side: side.millimetres(), speed, pause_max })
 }
 
@@ -287,6 +312,10 @@ mod tests {
         assert_eq!(
             refusal(|it| it.view = -1.0),
             "--view: a distance in metres must lie between 0 and 2147483.647, not -1"
+        );
+        assert!(
+            refusal(|it| (it.world, it.speed) = (Some(1.0), (1.0, 1_000.0)))
+                .contains("in less than a second")
         );
         for world in [f64::INFINITY, 0.0, 1e9] {
             assert!(refusal(|it| it.world = Some(world)).starts_with("--world must lie between"));

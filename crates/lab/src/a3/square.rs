@@ -29,12 +29,7 @@ pub(super) fn measure(
     avatars: u32,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<SquareRow>, PolicyError> {
-    let [none, circle]: [Candidate; 2] = Candidate::of_the_paper()
-        .into_iter()
-        .take(2)
-        .collect::<Vec<_>>()
-        .try_into()
-        .unwrap_or_else(|_| unreachable!("the paper has more than two policies"));
+    let (none, circle) = (Candidate::none(), Candidate::circle());
     // What everybody costs does not depend on where they are.
     let all = run(setting, &none, avatars, 0)?.payload.average;
     let rows = WORLDS.par_iter().map(|&world| {

@@ -8,13 +8,13 @@
 //! The same yardstick for every policy, so that none is blamed for telling the far less often.
 
 use super::run::Stage;
+use super::sighting::sightings;
 use super::{Candidate, Client, LINK_DELAY, Server, Setting};
 use hdrhistogram::Histogram;
 use interest::policies::{A3, FieldOfView};
-use interest::{Policy as _, PolicyError, Sight, Slot};
+use interest::{Policy as _, PolicyError};
 use machine::{Span, Time};
 use serde::Serialize;
-use space::Position;
 
 /// How long one policy leaves a player blind after turning round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,8 +48,8 @@ const BETWEEN_TURNS: Span = Span::from_secs(5);
 const PATIENCE: Span = Span::from_secs(3);
 /// How finely waits are measured.
 const STEP: Span = Span::from_millis(10);
-/// Turning needs no long run: this many turns give a steady 99th percentile.
-const TURNS: u64 = 240;
+/// This many turns give a steady 99th percentile; a shorter run has fewer.
+const TURNS_MAX: u64 = 240;
 
 /// Turns the player of one run round again and again under `candidate`'s policy.
 pub(super) fn measure(
@@ -62,7 +62,8 @@ pub(super) fn measure(
     let mut stage = Stage::new(setting, candidate, avatars, 0)?;
     let histogram = || Histogram::<u64>::new(3).expect("three significant digits are allowed");
     let (mut close, mut all) = (histogram(), histogram());
-    for _ in 0..TURNS {
+    let turns = (setting.duration.as_micros() / BETWEEN_TURNS.as_micros()).clamp(1, TURNS_MAX);
+    for _ in 0..turns {
         stage.advance(BETWEEN_TURNS);
         stage.turn_round();
         let turned = stage.now();
@@ -74,12 +75,7 @@ pub(super) fn measure(
         close += blind.close.unwrap_or(PATIENCE).as_millis();
         all += blind.all.unwrap_or(PATIENCE).as_millis();
     }
-    Ok(TurnRow {
-        policy: candidate.name().into(),
-        turns: TURNS,
-        close: Waits::of(&close),
-        all: Waits::of(&all),
-    })
+    Ok(TurnRow { policy: candidate.name().into(), turns, close: Waits::of(&close), all: Waits::of(&all) })
 }
 
 impl Waits {
@@ -107,17 +103,11 @@ impl Blind<'_> {
     /// Notes the time once nothing in view is unknown.
     fn look(&mut self, now: Time, client: &Client, server: &Server) {
         let (mut close, mut all) = (true, true);
-        let own = client.own();
-        let (here, facing) = (own.position_at(now), own.heading.unit());
-        for (avatar, (motion, known)) in server.motions().zip(client.known()).enumerate().skip(1) {
-            let there = motion.position_at(now);
-            let sight = Sight::new(Slot(0), here, facing, Slot(avatar as u32), there);
-            let in_view = 0.0 < self.view.relevance(&sight);
-            if in_view
-                && !known.is_some_and(|it| self.is_known(now, it.heard, self.promise.relevance(&sight)))
-            {
+        for it in sightings(now, client, server).filter(|it| 0.0 < self.view.relevance(&it.sight)) {
+            let promised = self.promise.relevance(&it.sight);
+            if !it.known.is_some_and(|known| self.is_known(now, known.heard, promised)) {
                 all = false;
-                close &= !self.is_close(here, there);
+                close &= !it.here.is_within(self.setting.critical, it.there);
             }
         }
         let waited = now.since(self.turned);
@@ -134,9 +124,5 @@ impl Blind<'_> {
         let on_the_way = self.setting.check.times(2) + LINK_DELAY;
         let age = Span::from_micros(now.since(heard).as_micros().saturating_sub(on_the_way.as_micros()));
         self.turned < heard || !self.setting.schedule.is_due(age, relevance)
-    }
-
-    fn is_close(&self, here: Position, there: Position) -> bool {
-        here.is_within(self.setting.critical, there)
     }
 }

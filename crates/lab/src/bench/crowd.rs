@@ -50,7 +50,7 @@ impl Crowd {
         let policy =
             A3::new(metres(VIEW_METRES), metres(CRITICAL_METRES), 180.0).expect("constants make a policy");
         let schedule = Schedule::every(Span::from_micros(1_000_000 / HERTZ));
-        let mut engine = Engine::new(Config { schedule, budget: None });
+        let mut engine = Engine::new(Config { schedule, ..Config::default() });
         let (side, mut rng) = (side_of(avatars), Rng::seeded(seed));
         let walkers: Vec<Walker> = (0..avatars).map(|_| Walker::new(&mut engine, side, &mut rng)).collect();
         let observing = match observers {
@@ -127,7 +127,8 @@ impl Walker {
 /// The world's side in millimetres, so that [`VISIBLE`] avatars lie in an area of interest: half a disc
 /// of the view and half a disc of the critical distance.
 fn side_of(avatars: u32) -> i64 {
-    let area = std::f64::consts::PI * (VIEW_METRES.powi(2) + CRITICAL_METRES.powi(2)) / 2.0;
+    let squares = VIEW_METRES * VIEW_METRES + CRITICAL_METRES * CRITICAL_METRES;
+    let area = std::f64::consts::PI * squares / 2.0;
     let density = VISIBLE / area;
     ((f64::from(avatars) / density).sqrt() * 1e3) as i64
 }

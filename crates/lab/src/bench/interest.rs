@@ -155,4 +155,11 @@ mod tests {
         assert!(pairs <= 6.0 * visible, "{pairs} pairs looked at for {visible} visible");
         assert_eq!(allocations(&mut crowd, 10), 0);
     }
+
+    /// What is printed beside it must be what it says.
+    #[test]
+    fn all_pairs_are_all_pairs() {
+        let mut crowd = Crowd::new(500, Observers::First(ALL_PAIRS_OBSERVERS), 1);
+        assert_eq!(crowd.tick().examined, 500 * ALL_PAIRS_OBSERVERS as u64);
+    }
 }

@@ -28,6 +28,45 @@ fn without_management_traffic_is_what_arithmetic_says() {
 }
 
 #[test]
+fn a_slower_check_sends_less() {
+    let (_, results) = small(|it| (it.minutes, it.check) = (1.0, 100));
+    // Due after 250 ms, checked every 100: every 300.
+    let expected = 24.0 * 100.0 / 0.3;
+    assert!((average(&results, 25, "none") / expected - 1.0).abs() < 0.01, "{:?}", results.rows[0]);
+}
+
+#[test]
+fn no_second_is_below_the_average() {
+    for minutes in [0.0584, 0.0667, 1.0] {
+        let (_, results) = small(|it| (it.minutes, it.runs) = (minutes, 1));
+        for row in &results.rows {
+            assert!(
+                row.average <= row.maximum && row.maximum <= 4.0 * 100.0 * f64::from(row.avatars),
+                "{row:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_not_a_number() {
+    for change in [
+        |it: &mut Options| it.angle = 0.0,
+        |it: &mut Options| (it.view, it.critical) = (0.0, 0.0),
+        |it: &mut Options| it.world = Some(1e6),
+    ] {
+        let (_, results) = small(|it| {
+            (it.minutes, it.runs) = (0.2, 1);
+            change(it);
+        });
+        let json = report::json(&results);
+        let promised = json.split("\"quality\"").next().unwrap().replace("with_headers\": null", "");
+        let numbers = promised.replace("paper_average\": null", "").replace("paper_maximum\": null", "");
+        assert!(!numbers.contains("null") && !report::tables(&results).contains("NaN"), "{numbers}");
+    }
+}
+
+#[test]
 fn each_refinement_saves() {
     let (_, results) = small(|_| ());
     for avatars in [25, 60] {
@@ -69,6 +108,11 @@ fn who_turns_round_already_knows_what_is_close() {
     assert!(close("a3").mean_ms < 1.0 && close("a3").p50_ms == 0, "{:?}", close("a3"));
     // One link delay for the server to hear of the turn, one for its answer.
     assert!((50.0..=120.0).contains(&close("field-of-view").mean_ms), "{:?}", close("field-of-view"));
+    // What is farther away and was behind is news under both.
+    for policy in ["a3", "field-of-view"] {
+        let all = results.turns.iter().find(|it| it.policy == policy).unwrap().all;
+        assert!((50.0..=150.0).contains(&all.mean_ms), "{policy}: {all:?}");
+    }
 }
 
 #[test]
@@ -77,6 +121,10 @@ fn the_rarely_told_know_less() {
     let far =
         |policy: &str| results.quality.iter().find(|it| it.policy == policy).unwrap().bands[3].age_mean_ms;
     assert!(far("none") < 200.0 && far("circle") < 400.0);
+    let unmanaged = &results.quality[0].bands[0];
+    // The link takes 50 ms, the interval up to 260; who is told of every change of course is never far off.
+    assert!((100.0..250.0).contains(&unmanaged.age_mean_ms) && unmanaged.age_p99_ms <= 320, "{unmanaged:?}");
+    assert!(unmanaged.error_mean_m < 0.05 && unmanaged.unknown_percent == 0.0, "{unmanaged:?}");
     assert!(1.5 * far("circle") < far("a3"), "circle {} a3 {}", far("circle"), far("a3"));
 }
 
@@ -84,6 +132,7 @@ fn the_rarely_told_know_less() {
 fn our_encoding_is_smaller_than_the_papers_sizes() {
     let (_, paper) = small(|it| it.minutes = 1.0);
     let (_, wire) = small(|it| (it.minutes, it.sizes) = (1.0, Sizes::Wire));
+    assert!(!wire.options.comparable && wire.rows.iter().all(|it| it.paper_average.is_none()));
     for (paper, wire) in paper.rows.iter().zip(&wire.rows) {
         let with_headers = wire.average_with_headers.unwrap();
         assert!(
@@ -117,6 +166,21 @@ fn the_report_is_whole_and_draws_added_policies() {
     }
     assert_eq!(read("rows.csv").lines().count(), 1 + 6);
     assert_eq!(read("results.json"), report::json(&results));
-    assert!(report::tables(&setting, &results).contains("only <close>"));
+    assert!(report::tables(&results).contains("only <close>"));
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn the_papers_own_numbers_pass_their_own_verdicts() {
+    let (_, mut results) = small(|it| (it.minutes, it.runs) = (0.1, 1));
+    assert!(!report::failures(&results).is_empty(), "seconds of walking do not give the paper's savings");
+    for policy in &a3::paper::POLICIES[..4] {
+        let (average, maximum) = a3::paper::savings(policy).unwrap();
+        results.savings.average.insert((*policy).into(), average);
+        results.savings.maximum.insert((*policy).into(), maximum);
+    }
+    results.attenuation_saves.average = a3::paper::ATTENUATION_SAVES.0;
+    results.rows.iter_mut().for_each(|it| it.average = it.paper_average.map_or(it.average, f64::from));
+    assert_eq!(report::failures(&results), []);
+    assert_eq!(report::misfit(&results), Some(0.0));
 }

@@ -1,21 +1,22 @@
 //! Plain tables for other programs.
 
-use crate::a3::Results;
+use crate::a3::{Ran, Results};
 use std::fmt::Write as _;
 
 /// The rows, one line each.
 pub fn rows_csv(results: &Results) -> String {
     let mut text = String::from(
-        "setting,seed,sizes,avatars,policy,average,average_spread,maximum,\
+        "setting,seed,world,view,critical,angle,speed_min,speed_max,pause,check_ms,sizes,runs,seconds,\
+         avatars,policy,average,average_spread,maximum,\
          average_with_headers,maximum_with_headers,paper_average,paper_maximum\n",
     );
+    let ran = ran(results);
     for row in &results.rows {
-        let (setting, seed, sizes) = (results.setting, results.seed, results.sizes);
         let real = |it: Option<f64>| it.map_or(String::new(), |it| format!("{it:.1}"));
         let whole = |it: Option<u32>| it.map_or(String::new(), |it| it.to_string());
         let _ = writeln!(
             text,
-            "{setting},{seed},{sizes},{},{},{:.1},{:.1},{:.1},{},{},{},{}",
+            "{ran},{},{},{:.1},{:.1},{:.1},{},{},{},{}",
             row.avatars,
             row.policy,
             row.average,
@@ -28,6 +29,15 @@ pub fn rows_csv(results: &Results) -> String {
         );
     }
     text
+}
+
+fn ran(results: &Results) -> String {
+    let Ran { runs, seconds, world, view, critical, angle, speed, pause, check_ms, sizes, .. } =
+        &results.options;
+    let (setting, seed, (slowest, fastest)) = (results.setting, results.seed, speed);
+    format!(
+        "{setting},{seed},{world},{view},{critical},{angle},{slowest},{fastest},{pause},{check_ms},{sizes},{runs},{seconds}"
+    )
 }
 
 /// The quality per policy and band, one line each.

@@ -3,7 +3,7 @@
 //! Everything plotters is in this file, so that it can be replaced.
 
 use super::ReportError;
-use crate::a3::{Results, Row, paper};
+use crate::a3::{Results, Row, SquareRow, paper};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
@@ -54,18 +54,18 @@ pub(super) fn maximum(results: &Results) -> Result<String, ReportError> {
 
 /// The circle's share of all traffic over the world's size.
 pub(super) fn squares(results: &Results) -> Result<String, ReportError> {
-    let ours: Vec<(f64, f64)> =
-        results.squares.iter().map(|it| (it.world, 100.0 * it.circle_share)).collect();
-    let level = 100.0 * paper::circle_share();
-    let ends = ours.iter().map(|it| it.0);
-    let paper = ends.map(|world| (world, level)).collect();
+    let share = |it: &SquareRow| (it.world, 100.0 * it.circle_share);
+    let ours: Vec<(f64, f64)> = results.squares.iter().map(share).collect();
+    let (view, level) = (results.options.view, 100.0 * paper::circle_share());
+    // The paper's share is that of its own circle.
+    let paper = ours.iter().filter(|_| view == 120.0).map(|it| (it.0, level)).collect();
     let frame = Frame {
         title: "Which square do the tables fit?",
         x: "side of the world, metres",
         y: "circle's share of all traffic, %",
         key: SeriesLabelPosition::UpperRight,
     };
-    draw(&frame, &[Curve { name: "circle of 120 m".into(), ours, paper }])
+    draw(&frame, &[Curve { name: format!("circle of {view} m"), ours, paper }])
 }
 
 fn curves(results: &Results, ours: fn(&Row) -> f64, paper: fn(&Row) -> Option<u32>) -> Vec<Curve> {

@@ -18,10 +18,6 @@ struct Page<'a> {
     finding: String,
     figures: &'a [&'a str],
     areas: Vec<Area>,
-    world: f64,
-    view: f64,
-    critical: f64,
-    angle: f64,
     overhead: usize,
 }
 
@@ -50,10 +46,6 @@ pub(super) fn page(
         finding: finding(results),
         figures,
         areas: areas(setting, candidates),
-        world: f64::from(setting.terrain.side) / 1e3,
-        view: setting.view.metres(),
-        critical: setting.critical.metres(),
-        angle: setting.angle,
         overhead: wire::QUIC_DATAGRAM_OVERHEAD,
     };
     Ok(environment.get_template("report")?.render(Serde(page))?)

@@ -9,7 +9,7 @@ mod verdict;
 
 pub use csv::{quality_csv, rows_csv};
 pub use table::tables;
-pub use verdict::{Verdict, misfit, verdicts};
+pub use verdict::{About, Verdict, failures, misfit, verdicts};
 
 use super::{Candidate, Results, Setting};
 use std::path::Path;
@@ -19,7 +19,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ReportError {
     /// The disk said no.
-    #[error("cannot write {path}: {source}; choose another place with --out")]
+    #[error("cannot write {path}; choose another place with --out")]
     Write {
         /// Where.
         path: String,
@@ -40,6 +40,14 @@ pub fn json(results: &Results) -> String {
     text + "\n"
 }
 
+/// Makes sure that `directory` can take a report, before hours of work for it.
+pub fn prepare(directory: &Path) -> Result<(), ReportError> {
+    let refused = |source| ReportError::Write { path: directory.display().to_string(), source };
+    std::fs::create_dir_all(directory).map_err(refused)?;
+    let probe = directory.join("report.html");
+    std::fs::OpenOptions::new().create(true).append(true).open(probe).map(drop).map_err(refused)
+}
+
 /// Writes the whole report into `directory`: `report.html` and, each in a file of its own, what it shows.
 pub fn write(
     directory: &Path,
@@ -47,8 +55,7 @@ pub fn write(
     candidates: &[Candidate],
     results: &Results,
 ) -> Result<(), ReportError> {
-    let refused = |path: &Path, source| ReportError::Write { path: path.display().to_string(), source };
-    std::fs::create_dir_all(directory).map_err(|source| refused(directory, source))?;
+    prepare(directory)?;
     let average = figures::average(results)?;
     let maximum = figures::maximum(results)?;
     let squares = figures::squares(results)?;
@@ -64,7 +71,8 @@ pub fn write(
     ];
     for (name, text) in files {
         let path = directory.join(name);
-        std::fs::write(&path, text).map_err(|source| refused(&path, source))?;
+        let refused = |source| ReportError::Write { path: path.display().to_string(), source };
+        std::fs::write(&path, text).map_err(refused)?;
     }
     Ok(())
 }

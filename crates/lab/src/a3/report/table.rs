@@ -1,17 +1,18 @@
 //! The results for a terminal.
 
 use super::verdict::{finding, misfit, verdicts};
-use crate::a3::{Results, Row, Setting};
+use crate::a3::{Results, Row};
 use comfy_table::{CellAlignment, Table, presets};
 
 /// Everything, as text.
-pub fn tables(setting: &Setting, results: &Results) -> String {
-    let mut parts = vec![heading(setting, results)];
+pub fn tables(results: &Results) -> String {
+    let ran = &results.options;
+    let mut parts = vec![heading(results)];
     let title = |what: &str, of: &str| format!("{what}, {of}");
-    let beside = if results.sizes == "paper" {
-        "bytes/s: ours (the paper's)"
-    } else {
-        "bytes/s of payload (with headers)"
+    let beside = match (ran.sizes, ran.comparable) {
+        ("wire", _) => "bytes/s of payload (with headers)",
+        (_, true) => "bytes/s: ours (the paper's)",
+        (_, false) => "bytes/s",
     };
     parts.push(section(
         &title("Average", beside),
@@ -41,18 +42,24 @@ pub fn tables(setting: &Setting, results: &Results) -> String {
     parts.join("\n\n") + "\n"
 }
 
-fn heading(setting: &Setting, results: &Results) -> String {
+fn heading(results: &Results) -> String {
+    let ran = &results.options;
     format!(
-        "A³, setting {}: square {} m, view {} m, critical {} m, angle {}°, {} runs of {} s, seed {}, sizes {}",
+        "A³, setting {}: square {} m, view {} m, critical {} m, angle {}°, walking {} to {} m/s, pauses to {} s, \
+         checked every {} ms, {} runs of {} s, seed {}, sizes {}",
         results.setting,
-        f64::from(setting.terrain.side) / 1e3,
-        setting.view.metres(),
-        setting.critical.metres(),
-        setting.angle,
-        results.runs,
-        results.seconds,
+        ran.world,
+        ran.view,
+        ran.critical,
+        ran.angle,
+        ran.speed.0,
+        ran.speed.1,
+        ran.pause,
+        ran.check_ms,
+        ran.runs,
+        ran.seconds,
         results.seed,
-        results.sizes,
+        ran.sizes,
     )
 }
 
@@ -112,7 +119,10 @@ fn quality(results: &Results) -> Table {
     for (band, name) in bands.enumerate() {
         let of = |row: &crate::a3::QualityRow| {
             let it = &row.bands[band];
-            if it.samples == 0 || it.unknown_percent == 100.0 {
+            if it.samples == 0 {
+                return String::from("–");
+            }
+            if it.unknown_percent == 100.0 {
                 return String::from("never known");
             }
             let known = format!(

@@ -1,6 +1,6 @@
 //! The paper's claims, one by one, and whether they come out.
 
-use crate::a3::{FITTED_WORLD, Reading, Results, STATED_WORLD, Sizes, paper};
+use crate::a3::{FITTED_WORLD, Results, STATED_WORLD, paper};
 use serde::Serialize;
 
 /// One claim.
@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct Verdict {
     /// What the paper says.
     pub claim: String,
+    /// What it is about.
+    pub about: About,
     /// Its number.
     pub paper: f64,
     /// Ours.
@@ -16,85 +18,109 @@ pub struct Verdict {
     pub tolerance: f64,
     /// Whether they agree.
     pub holds: bool,
-    /// Whether it is about averages. Maxima are shown beside the paper's, and judged more mildly: each is
-    /// one second of 1200, of one run there and of several here.
-    pub about_averages: bool,
 }
 
-impl Verdict {
-    fn average(claim: String, paper: f64, ours: f64, tolerance: f64) -> Self {
-        Self { claim, paper, ours, tolerance, holds: (ours - paper).abs() <= tolerance, about_averages: true }
-    }
-
-    fn maximum(claim: String, paper: f64, ours: f64) -> Self {
-        Self { about_averages: false, ..Self::average(claim, paper, ours, MAXIMUM_POINTS) }
-    }
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum About {
+    /// A saving of average bandwidth.
+    AverageSaving,
+    /// A saving of maximum bandwidth. Each maximum is one second of 1200, of one run there and of several
+    /// here: it is shown beside the paper's, and no verdict hangs on it.
+    MaximumSaving,
+    /// Bandwidth without management.
+    Traffic,
 }
 
 /// How near an average saving must come, in points; the tables themselves scatter by as much.
 const AVERAGE_POINTS: f64 = 3.0;
 /// The attenuated circle is described too vaguely for more.
 const ATTENUATED_POINTS: f64 = 5.0;
-/// A maximum is one second out of 1200, so it scatters more.
 const MAXIMUM_POINTS: f64 = 5.0;
+/// Bandwidth without management is plain arithmetic.
+const TRAFFIC_PERCENT: f64 = 1.0;
 
-/// A verdict per claim. Only the paper's own update sizes are judged.
+impl Verdict {
+    fn new(about: About, claim: String, paper: f64, ours: f64, tolerance: f64) -> Self {
+        Self { claim, about, paper, ours, tolerance, holds: (ours - paper).abs() <= tolerance }
+    }
+}
+
+/// A verdict per claim; none if the paper says nothing about what was run.
 pub fn verdicts(results: &Results) -> Vec<Verdict> {
-    if results.sizes != Sizes::Paper.name() {
+    if !results.options.comparable {
         return Vec::new();
     }
     let mut verdicts = Vec::new();
     for policy in &paper::POLICIES[..4] {
-        let (average, maximum) = paper::savings(policy).expect("table III has the paper's policies");
+        let paper = paper::savings(policy).expect("table III has the paper's policies");
         let points = if *policy == "circle-attenuated" { ATTENUATED_POINTS } else { AVERAGE_POINTS };
         let ours = (results.savings.average[*policy], results.savings.maximum[*policy]);
-        verdicts.push(Verdict::average(format!("A³ saves of {policy}, average, %"), average, ours.0, points));
-        verdicts.push(Verdict::maximum(format!("A³ saves of {policy}, maximum, %"), maximum, ours.1));
+        verdicts.extend(savings(&format!("A³ saves of {policy}"), paper, ours, points));
     }
-    let ((average, maximum), ours) = (paper::ATTENUATION_SAVES, results.attenuation_saves);
-    let claim = |what: &str| format!("attenuation alone saves of circle, {what}, %");
-    verdicts.push(Verdict::average(claim("average"), average, ours.average, ATTENUATED_POINTS));
-    verdicts.push(Verdict::maximum(claim("maximum"), maximum, ours.maximum));
-    let worst = results
+    let ours = (results.attenuation_saves.average, results.attenuation_saves.maximum);
+    let claim = "attenuation alone saves of circle";
+    verdicts.extend(savings(claim, paper::ATTENUATION_SAVES, ours, ATTENUATED_POINTS));
+    verdicts.extend(traffic(results));
+    verdicts
+}
+
+/// A saving of the average and of the maximum, in per cent.
+fn savings(claim: &str, paper: (f64, f64), ours: (f64, f64), points: f64) -> [Verdict; 2] {
+    let say = |of: &str| format!("{claim}, {of}, %");
+    [
+        Verdict::new(About::AverageSaving, say("average"), paper.0, ours.0, points),
+        Verdict::new(About::MaximumSaving, say("maximum"), paper.1, ours.1, MAXIMUM_POINTS),
+    ]
+}
+
+fn traffic(results: &Results) -> Option<Verdict> {
+    let differences = results
         .rows
         .iter()
         .filter(|it| it.policy == "none")
         .filter_map(|it| it.paper_average.map(|printed| 100.0 * (it.average / f64::from(printed) - 1.0)));
-    if let Some(worst) = worst.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
-        let claim = "traffic without management, worst difference, %".into();
-        verdicts.push(Verdict::average(claim, 0.0, worst, 1.0));
-    }
-    verdicts
+    let worst = differences.max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    let claim = "traffic without management, worst difference, %".into();
+    Some(Verdict::new(About::Traffic, claim, 0.0, worst, TRAFFIC_PERCENT))
+}
+
+/// The claims that hold or fall with the setting and do not come out.
+pub fn failures(results: &Results) -> Vec<Verdict> {
+    let judged = |it: &Verdict| it.about != About::MaximumSaving;
+    verdicts(results).into_iter().filter(|it| judged(it) && !it.holds).collect()
 }
 
 /// How far the average savings are from the paper's: the root of the mean square difference, in points.
 /// The fitted setting is where this is least.
 pub fn misfit(results: &Results) -> Option<f64> {
-    let savings: Vec<Verdict> =
-        verdicts(results).into_iter().filter(|it| it.about_averages && it.paper != 0.0).collect();
-    let squares: f64 = savings.iter().map(|it| (it.ours - it.paper).powi(2)).sum();
-    (!savings.is_empty()).then(|| (squares / savings.len() as f64).sqrt())
+    let verdicts = verdicts(results).into_iter().filter(|it| it.about == About::AverageSaving);
+    let squares: Vec<f64> = verdicts.map(|it| (it.ours - it.paper) * (it.ours - it.paper)).collect();
+    (!squares.is_empty()).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt())
 }
 
-/// What the report says about the world's size.
+/// What the report says about the world's size, and about whether the paper can be compared with.
 pub(super) fn finding(results: &Results) -> String {
+    let options = &results.options;
+    let here = format!("This report uses a square of {}.", options.world);
+    if options.view != 120.0 {
+        return format!(
+            "The view distance is not the paper's, so its tables say nothing about these numbers. {here}"
+        );
+    }
     let share_in = |world: f64| {
         let row = results.squares.iter().find(|it| it.world == world);
-        100.0 * row.map_or(f64::NAN, |it| it.circle_share)
+        row.map_or(String::from("?"), |it| format!("{:.1}", 100.0 * it.circle_share))
     };
-    let stated = format!(
+    format!(
         "The paper states a square of {STATED_WORLD}. In its tables a circle of 120 carries {:.0} % of all traffic; \
-         in such a square it carries {:.1} % (seed {}). The tables fit a square of about {FITTED_WORLD}, where it \
-         carries {:.1} %.",
+         in such a square it carries {} % (seed {}, {} s). The tables fit a square of about {FITTED_WORLD}, where it \
+         carries {} %. {here}",
         100.0 * paper::circle_share(),
         share_in(STATED_WORLD),
         results.seed,
+        options.seconds,
         share_in(FITTED_WORLD),
-    );
-    let reading = if results.setting == Reading::Stated.name() {
-        " This report uses the parameters as stated, so its numbers cannot match the tables."
-    } else {
-        " This report uses the fitted square, and lets attenuation start at the critical distance for the circle too."
-    };
-    stated + reading
+    )
 }
