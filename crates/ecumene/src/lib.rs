@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 /// One seamless world on as many servers as it needs.
 #[derive(Parser)]
-#[command(name = "ecumene", version, arg_required_else_help = true)]
+#[command(name = "ecumene", version, arg_required_else_help = true, args_override_self = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
