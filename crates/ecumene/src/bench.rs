@@ -31,6 +31,9 @@ pub struct InterestArgs {
 /// What `ecumene bench sim` takes.
 #[derive(Args)]
 pub struct SimArgs {
+    /// Pairs of machines that throw messages back and forth.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pairs: u32,
     /// Events to run.
     #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000_000))]
     events: u64,
@@ -68,7 +71,7 @@ fn interest(args: &InterestArgs) -> Result<(), Failure> {
 }
 
 fn sim(args: &SimArgs) -> Result<(), Failure> {
-    let report = bench::sim::measure(args.events, args.seed);
+    let report = bench::sim::measure(args.pairs, args.events, args.seed);
     print(&match args.format {
         Format::Table => format!(
             "{} events in {:.2} CPU seconds: {:.2} million per CPU second (seed {}, history {})\n",

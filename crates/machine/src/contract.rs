@@ -42,6 +42,10 @@ pub enum Input<M, C> {
     /// The owner wants something, or a disk or directory answers (see [`crate::disk`], [`crate::directory`]).
     Command(C),
     /// `peer` can be reached. Numbers rise with every new link between the two.
+    ///
+    /// A send goes over the link of the newest `LinkUp` heard, or nowhere. Links come and go before machines
+    /// hear of it, and what a machine meant for one must not turn up on the next, where the peer has
+    /// started anew.
     LinkUp {
         /// The other end.
         peer: Address,

@@ -55,7 +55,7 @@ impl<T> Bounded<T> {
 /// What waits to leave over one link: `Sure` messages in order, and per key the newest `Latest` one,
 /// in the place of the first that asked.
 ///
-/// Both limits are in bytes. A full queue refuses a `Latest` message and says so; a refused `Sure`
+/// The limit is in bytes. A full queue refuses a `Latest` message and says so; a refused `Sure`
 /// message means that the link can no longer keep its promise, and its owner must cut it.
 #[derive(Clone, Debug)]
 pub struct LinkQueue<T> {
@@ -102,6 +102,11 @@ impl<T> LinkQueue<T> {
     }
 
     /// Appends a `Latest` message of `bytes` bytes, or puts it where an unsent one with its key waits.
+    ///
+    /// If it does not fit even in its elder's place it is refused, and the elder stays and is sent. To the
+    /// receiver the newer one was lost, as any datagram may be, and an old position is better than none.
+    /// Dropping the elder as well would lose both and help nobody: its room was not enough.
+    ///
     /// Searches the queue: it is short, or its link is too slow for searching to matter.
     pub fn push_latest(&mut self, key: LatestKey, bytes: usize, item: T) -> Queued<T> {
         let elder = self.waiting.iter_mut().find(|it| it.key == Some(key));
@@ -188,5 +193,16 @@ mod tests {
         assert_eq!(queue.push_sure(6, "c"), Err(Full("c")));
         assert_eq!(queue.push_latest(LatestKey(1), 20, "fits in its elder's place"), Queued::Replaced("a"));
         assert_eq!((queue.len(), queue.bytes(), queue.refused()), (1, 20, 2));
+    }
+
+    #[test]
+    fn a_newer_position_that_does_not_fit_leaves_its_elder_in_place() {
+        let mut queue = LinkQueue::new(20);
+        assert_eq!(queue.push_latest(LatestKey(1), 10, "elder"), Queued::Appended);
+        assert_eq!(queue.push_sure(8, "sure"), Ok(()));
+        assert_eq!(queue.push_latest(LatestKey(1), 13, "newer"), Queued::Refused("newer"));
+        assert_eq!((queue.bytes(), queue.replaced(), queue.refused()), (18, 0, 1));
+        let left: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(left, ["elder", "sure"]);
     }
 }

@@ -8,6 +8,7 @@ pub const QUEUE_LIMIT: usize = 256 * 1024;
 /// peer that acknowledges nothing. At a loss of one half that is one message in four billion.
 pub const SURE_TRIES_MAX: u32 = 32;
 
-/// How often a machine may be woken at one instant. A machine may take its due timers one wake at a
-/// time, but one that never moves its deadline on would stop virtual time for ever.
-pub const WAKES_AT_ONCE_MAX: u32 = 10_000;
+/// How many inputs may reach machines at one instant. Many may: half a million links that come up at once
+/// are a million inputs. But a deadline that never moves on, or messages that go round without taking any
+/// time, would stop virtual time for ever, and no experiment would say why.
+pub const INPUTS_AT_ONCE_MAX: u32 = 1_000_000;

@@ -6,6 +6,7 @@
 
 use crate::link::End;
 use machine::Time;
+use std::hash::{Hash, Hasher};
 
 /// What kind of thing happened. The numbers are part of the hash: never give one a new meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,7 @@ pub(crate) enum Kind {
     Replaced = 8,
     Refused = 9,
     Raised = 10,
+    Unlinked = 11,
 }
 
 impl From<End> for Kind {
@@ -71,6 +73,11 @@ impl History {
         }
     }
 
+    /// This value, a command or an event, was part of what was noted last.
+    pub(crate) fn note_value(&mut self, value: &impl Hash) {
+        value.hash(&mut Words(self));
+    }
+
     /// The hash so far.
     pub(crate) const fn hash(&self) -> u64 {
         self.0
@@ -88,6 +95,59 @@ impl History {
         let right = (b ^ 0xe703_7ed1_a0b4_28db) as u128;
         let wide = left * right;
         self.0 = ((wide >> 64) as u64 ^ wide as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Takes in values that have no bytes of their own, by the [`Hash`] that was derived for them.
+///
+/// Meant for plain data: integers, enums, structs and lists of them. A number counts as a 64-bit word (a
+/// `u128` as two) whatever its width, so that `usize` and the numbers of enum variants are the same on every
+/// platform. One thing is out of reach here: the standard library hashes a slice of integers as it lies in
+/// memory, which differs on big-endian platforms, and for `usize` on 32-bit ones.
+struct Words<'a>(&'a mut History);
+
+impl Words<'_> {
+    const fn word(&mut self, word: u64) {
+        self.0.mix(word, 0);
+    }
+}
+
+// The signed ones not named here go to their unsigned twins.
+impl Hasher for Words<'_> {
+    fn finish(&self) -> u64 {
+        self.0.hash()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.note_bytes(bytes);
+    }
+
+    fn write_u8(&mut self, it: u8) {
+        self.word(it.into());
+    }
+
+    fn write_u16(&mut self, it: u16) {
+        self.word(it.into());
+    }
+
+    fn write_u32(&mut self, it: u32) {
+        self.word(it.into());
+    }
+
+    fn write_u64(&mut self, it: u64) {
+        self.word(it);
+    }
+
+    fn write_u128(&mut self, it: u128) {
+        self.0.mix(it as u64, (it >> 64) as u64);
+    }
+
+    fn write_usize(&mut self, it: usize) {
+        self.word(it as u64);
+    }
+
+    fn write_isize(&mut self, it: isize) {
+        self.word(it as i64 as u64); // A 32-bit -1 must become the 64-bit one.
     }
 }
 
@@ -112,6 +172,33 @@ mod tests {
         assert_eq!(told, 4_932_708_109_718_285_835);
     }
 
+    /// Stands for a command: one of each kind of thing that plain data is made of.
+    #[derive(Hash)]
+    enum Value {
+        Nothing,
+        Numbers { small: u8, signed: i16, letter: char, large: u128, size: usize, shift: isize },
+        Lists(Vec<u8>, [u32; 2], String, Option<bool>),
+    }
+
+    #[test]
+    fn hashes_of_values_never_change() {
+        // Golden: also tells if an update of the compiler derives `Hash` differently.
+        let numbers =
+            Value::Numbers { small: 1, signed: -2, letter: 'ℵ', large: 3 << 70, size: 4, shift: -5 };
+        let lists = Value::Lists(vec![1, 2, 3], [4, 5], "six".into(), Some(true));
+        let told = [Value::Nothing, numbers, lists].map(|value| hash(|it| it.note_value(&value)));
+        let golden = [13_703_675_537_095_067_969, 12_043_722_737_999_871_711, 17_671_045_429_854_874_933];
+        assert_eq!(told, golden);
+    }
+
+    #[test]
+    fn a_number_counts_the_same_in_every_width() {
+        let wide = hash(|it| it.note_value(&7u64));
+        assert_eq!(hash(|it| it.note_value(&7usize)), wide);
+        assert_eq!(hash(|it| it.note_value(&7u16)), wide);
+        assert_eq!(hash(|it| it.note_value(&-7isize)), hash(|it| it.note_value(&-7i64)));
+    }
+
     #[test]
     fn every_part_counts() {
         let told = [
@@ -119,6 +206,9 @@ mod tests {
             hash(|it| it.note(Kind::Command, Time::from_micros(1), 2)),
             hash(|it| it.note(Kind::Wake, Time::from_micros(2), 2)),
             hash(|it| it.note(Kind::Wake, Time::from_micros(1), 3)),
+            hash(|it| it.note_link(Kind::Delivered, Time::from_micros(1), 1, 2, 1)),
+            hash(|it| it.note_link(Kind::Delivered, Time::from_micros(1), 3, 2, 1)),
+            hash(|it| it.note_link(Kind::Delivered, Time::from_micros(1), 1, 2, 2)),
             hash(|it| it.note_bytes(b"")),
             hash(|it| it.note_bytes(b"\0")),
             hash(|it| it.note_bytes(&[0; 16])),

@@ -54,7 +54,8 @@ pub struct Counters {
     pub replaced: Tally,
     /// Refused because the queue was full.
     pub refused: Tally,
-    /// Lost tries of `Sure` messages that got through in the end.
+    /// Lost tries of `Sure` messages that are tried until they get through. Counted when a message
+    /// leaves, so also if its link is cut before it arrives.
     pub resent: Tally,
 }
 
@@ -99,12 +100,15 @@ pub(crate) struct Way {
     pub(crate) flight: Flight,
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// The number of the newest link.
+    /// The number of the newest link; the first is 1.
     pub(crate) link: u32,
+    /// The link that the sending end last heard `LinkUp` for; 0 before the first. `LinkDown` need not
+    /// clear it: that link never lives again.
+    pub(crate) heard: u32,
     /// Whether the newest link lives.
     pub(crate) up: bool,
     /// Only with a rate: most links of an experiment need no queue.
-    pub(crate) line: Option<Box<Line>>,
+    pub(crate) outlet: Option<Box<Outlet>>,
     pub(crate) counters: Counters,
 }
 
@@ -115,7 +119,7 @@ impl Way {
     /// A way that has no link yet.
     pub(crate) fn new(from: u32, to: u32, rng: Rng) -> Self {
         let flight = Flight::new(Profile::new(Span::ZERO), rng);
-        Self { from, to, link: 0, up: false, flight, line: None, counters: Counters::default() }
+        Self { from, to, link: 0, heard: 0, up: false, flight, outlet: None, counters: Counters::default() }
     }
 
     /// A new link, like `profile`. Chance goes on where it was.
@@ -123,7 +127,13 @@ impl Way {
         self.link += 1;
         self.up = true;
         self.flight = Flight::new(profile, self.flight.rng.clone());
-        self.line = profile.rate.map(|rate| Box::new(Line::new(rate, profile)));
+        self.outlet = profile.rate.map(|rate| Box::new(Outlet::new(rate, profile)));
+    }
+
+    /// Whether the sending end can send: it heard of the link that lives. Links come and go before their
+    /// ends hear of it, and a machine must not send over one that it does not know.
+    pub(crate) const fn takes(&self) -> bool {
+        self.carries(self.heard)
     }
 
     /// Whether the link with this number is the one that lives.
@@ -199,7 +209,7 @@ impl Flight {
     }
 }
 
-/// What a line did with a message.
+/// What an outlet did with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
     /// It leaves now; its last byte is out after this span.
@@ -214,7 +224,7 @@ pub(crate) enum Offered {
 
 /// The part of a link that has a rate: one message leaves at a time, others wait.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Outlet {
     rate: NonZeroU64,
     overhead: usize,
     /// What rounding to whole microseconds kept back, in bytes × 10^-6, so that the rate of a long queue is
@@ -224,7 +234,7 @@ pub(crate) struct Line {
     waiting: LinkQueue<Parcel>,
 }
 
-impl Line {
+impl Outlet {
     fn new(rate: NonZeroU64, profile: Profile) -> Self {
         let waiting = LinkQueue::new(profile.queue_limit);
         Self { rate, overhead: profile.overhead, carry: 0, leaving: None, waiting }
@@ -305,6 +315,23 @@ mod tests {
     }
 
     #[test]
+    fn a_retry_has_jitter_too() {
+        let profile = Profile::new(Span::from_millis(10)).with_jitter(Span::from_millis(5));
+        let profile = profile.with_loss(0.5).unwrap();
+        let late = |seed| {
+            let mut flight = Flight::new(profile, Rng::seeded(seed));
+            let Fate::Arrives { at, retries } = flight.fate(Time::ZERO, Lane::Sure) else {
+                panic!("given up")
+            };
+            let late = at.since(Time::from_millis(10 + 20 * u64::from(retries)));
+            assert!(late <= Span::from_millis(5 * (u64::from(retries) + 1)), "{retries} retries: {late:?}");
+            late
+        };
+        // More than one trip's jitter can only have come from several trips.
+        assert!((0..100).any(|seed| Span::from_millis(5) < late(seed)));
+    }
+
+    #[test]
     fn what_is_always_lost_is_given_up() {
         let mut flight = flight(Profile::new(Span::from_millis(10)).with_loss(1.0).unwrap());
         let died = Time::from_millis(20 * u64::from(SURE_TRIES_MAX));
@@ -315,25 +342,25 @@ mod tests {
     #[test]
     fn rounding_does_not_add_up() {
         // 7 bytes at 3 bytes per second: 2 333 333.3 µs each, 7 s for three.
-        let mut line = Line::new(NonZeroU64::new(3).unwrap(), Profile::new(Span::ZERO));
-        let Offered::Leaves(mut total) = line.offer(parcel(7, Lane::Sure)) else { panic!("idle") };
+        let mut outlet = Outlet::new(NonZeroU64::new(3).unwrap(), Profile::new(Span::ZERO));
+        let Offered::Leaves(mut total) = outlet.offer(parcel(7, Lane::Sure)) else { panic!("idle") };
         for _ in 0..2 {
-            assert_eq!(line.offer(parcel(7, Lane::Sure)), Offered::Waits);
-            let (departed, next) = line.depart();
+            assert_eq!(outlet.offer(parcel(7, Lane::Sure)), Offered::Waits);
+            let (departed, next) = outlet.depart();
             assert_eq!(departed.map(|it| it.bytes), Some(7));
             total = total + next.unwrap();
         }
         assert_eq!(total, Span::from_secs(7));
-        assert_eq!(line.depart().1, None);
+        assert_eq!(outlet.depart().1, None);
     }
 
     #[test]
     fn overhead_counts_against_the_limit() {
         let profile = Profile::new(Span::ZERO).with_queue_limit(20).with_overhead(8);
-        let mut line = Line::new(NonZeroU64::MIN, profile);
-        assert!(matches!(line.offer(parcel(100, KEY)), Offered::Leaves(_)));
-        assert_eq!(line.offer(parcel(10, KEY)), Offered::Waits);
-        assert_eq!(line.offer(parcel(12, KEY)), Offered::Replaces(parcel(10, KEY)));
-        assert_eq!(line.offer(parcel(0, Lane::Sure)), Offered::Refused);
+        let mut outlet = Outlet::new(NonZeroU64::MIN, profile);
+        assert!(matches!(outlet.offer(parcel(100, KEY)), Offered::Leaves(_)));
+        assert_eq!(outlet.offer(parcel(10, KEY)), Offered::Waits);
+        assert_eq!(outlet.offer(parcel(12, KEY)), Offered::Replaces(parcel(10, KEY)));
+        assert_eq!(outlet.offer(parcel(0, Lane::Sure)), Offered::Refused);
     }
 }

@@ -1,7 +1,7 @@
 //! The driver: takes what happens next from the queue and hands it to the machine it concerns.
 
 use crate::buffers::BufferId;
-use crate::config::WAKES_AT_ONCE_MAX;
+use crate::config::INPUTS_AT_ONCE_MAX;
 use crate::happening::{Happening, Passage};
 use crate::history::Kind;
 use crate::link::Counters;
@@ -9,11 +9,15 @@ use crate::network::{Network, address};
 use crate::profile::Profile;
 use crate::slab::Slab;
 use machine::{Address, Effect, Input, LinkNumber, Machine, Outbox, Time};
+use std::hash::Hash;
 use wire::Message;
 
 /// Machines of one type, joined by links, in virtual time.
 ///
 /// An experiment with several kinds of machines makes one type of them, an enum that dispatches.
+///
+/// Commands and events are plain data with a derived [`Hash`], so that what they say is part of the
+/// history; messages have their bytes.
 pub struct Sim<M: Machine> {
     hosts: Vec<Host<M>>,
     network: Network,
@@ -22,6 +26,8 @@ pub struct Sim<M: Machine> {
     outbox: Outbox<M::Msg, M::Event>,
     raised: Vec<Raised<M::Event>>,
     events: u64,
+    /// When the last input reached a machine, and how many did then.
+    at_once: (Time, u32),
 }
 
 /// Something a machine told its owner.
@@ -40,11 +46,9 @@ struct Host<M> {
     machine: M,
     /// The earliest deadline in the queue that still counts; [`Time::MAX`] if there is none.
     alarm: Time,
-    /// When it was last woken, and how often then.
-    woken: (Time, u32),
 }
 
-impl<M: Machine<Msg: Message>> Sim<M> {
+impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// An empty simulation at [`Time::ZERO`]. The seed decides all chance on its links.
     pub fn new(seed: u64) -> Self {
         Self {
@@ -54,6 +58,7 @@ impl<M: Machine<Msg: Message>> Sim<M> {
             outbox: Outbox::new(),
             raised: Vec::new(),
             events: 0,
+            at_once: (Time::ZERO, 0),
         }
     }
 
@@ -61,7 +66,7 @@ impl<M: Machine<Msg: Message>> Sim<M> {
     /// machines of each other before they exist.
     pub fn add(&mut self, machine: M) -> Address {
         let host = u32::try_from(self.hosts.len()).expect("fewer than 2^32 machines");
-        self.hosts.push(Host { machine, alarm: Time::MAX, woken: (Time::ZERO, 0) });
+        self.hosts.push(Host { machine, alarm: Time::MAX });
         self.set_alarm(host);
         address(host)
     }
@@ -72,7 +77,8 @@ impl<M: Machine<Msg: Message>> Sim<M> {
     }
 
     /// Joins two machines by a link that is like `there` from `a` to `b` and like `back` from `b` to `a`.
-    /// Both hear `LinkUp` as the next thing that happens now. A link they already have is cut first.
+    /// A link they already have is cut first. Both hear of it now, but after everything that already waits
+    /// for this instant; what they send to each other before they heard `LinkUp` goes nowhere.
     ///
     /// # Panics
     /// If an address has no machine, or both are the same.
@@ -82,8 +88,8 @@ impl<M: Machine<Msg: Message>> Sim<M> {
         LinkNumber(u64::from(link))
     }
 
-    /// Cuts the link between two machines; without one, does nothing. Both hear `LinkDown`. What waits or
-    /// flies on the link is lost.
+    /// Cuts the link between two machines; without one, does nothing. Both hear `LinkDown` now,
+    /// after everything that already waits for this instant. What waits or flies on the link is lost.
     ///
     /// # Panics
     /// If an address has no machine.
@@ -113,13 +119,23 @@ impl<M: Machine<Msg: Message>> Sim<M> {
 
     /// Goes on to the next input that reaches a machine; false if nothing waits any more.
     pub fn step(&mut self) -> bool {
-        self.step_until(Time::MAX)
+        self.next_input(Time::MAX)
+    }
+
+    /// Goes on to the next input that reaches a machine, unless it lies after `limit`: then false, and the
+    /// time is `limit`. For experiments that react to what machines raise at the time they raise it; a
+    /// command for that instant comes after everything that already waits for it.
+    pub fn step_until(&mut self, limit: Time) -> bool {
+        let found = self.next_input(limit);
+        if !found {
+            self.network.now = self.network.now.max(limit);
+        }
+        found
     }
 
     /// Lets everything happen up to and including `time`, which is then the time. The past is no work.
     pub fn run_until(&mut self, time: Time) {
         while self.step_until(time) {}
-        self.network.now = self.network.now.max(time);
     }
 
     /// The time.
@@ -132,9 +148,8 @@ impl<M: Machine<Msg: Message>> Sim<M> {
         self.events
     }
 
-    /// The running hash of everything that happened: each input with its time, address, link and bytes,
-    /// each message that a link swallowed, each event raised. Of commands and events it has only the
-    /// place, since they have no bytes; what they lead to shows in messages.
+    /// The running hash of everything that happened: each input with its time, address, link and content,
+    /// each message that a link swallowed or that had no link, each event raised.
     pub fn history(&self) -> u64 {
         self.network.history.hash()
     }
@@ -148,8 +163,8 @@ impl<M: Machine<Msg: Message>> Sim<M> {
         Some(self.network.counters(way))
     }
 
-    /// How many messages were sent to peers to which there was no link. They are gone, as with a real
-    /// driver.
+    /// How many messages were sent to peers to which there was no link, or none that the sender had heard
+    /// `LinkUp` for. They are gone, as with a real driver.
     pub fn unlinked(&self) -> u64 {
         self.network.unlinked
     }
@@ -188,7 +203,8 @@ impl<M: Machine<Msg: Message>> Sim<M> {
         at
     }
 
-    fn step_until(&mut self, limit: Time) -> bool {
+    /// Lets things happen until one of them reaches a machine; false if none does up to `limit`.
+    fn next_input(&mut self, limit: Time) -> bool {
         while let Some((now, happening)) = self.network.queue.pop_until(limit) {
             self.network.now = now;
             if self.happen(happening) {
@@ -222,6 +238,7 @@ impl<M: Machine<Msg: Message>> Sim<M> {
     fn on_command(&mut self, host: u32, number: u32) {
         let command = self.commands.take(number);
         self.network.history.note(Kind::Command, self.network.now, host);
+        self.network.history.note_value(&command);
         self.deliver(host, Input::Command(command));
     }
 
@@ -244,20 +261,18 @@ impl<M: Machine<Msg: Message>> Sim<M> {
     }
 
     fn on_wake(&mut self, host: u32) {
-        let now = self.network.now;
-        self.hosts[host as usize].count_wake(now);
-        self.network.history.note(Kind::Wake, now, host);
+        self.network.history.note(Kind::Wake, self.network.now, host);
         self.deliver(host, Input::Wake);
     }
 
     fn on_link_up(&mut self, passage: Passage) {
-        let (host, peer) = self.note_link(Kind::LinkUp, passage);
+        let (host, peer) = self.network.hear_up(passage);
         let link = LinkNumber(u64::from(passage.link));
         self.deliver(host, Input::LinkUp { peer, link });
     }
 
     fn on_link_down(&mut self, passage: Passage) {
-        let (host, peer) = self.note_link(Kind::LinkDown, passage);
+        let (host, peer) = self.network.hear_down(passage);
         let link = LinkNumber(u64::from(passage.link));
         self.deliver(host, Input::LinkDown { peer, link });
     }
@@ -270,26 +285,32 @@ impl<M: Machine<Msg: Message>> Sim<M> {
         true
     }
 
-    /// Notes news of a link; says who hears it and of whom.
-    fn note_link(&mut self, kind: Kind, passage: Passage) -> (u32, Address) {
-        let (host, peer) = self.network.ends(passage.way);
-        self.network.history.note_link(kind, self.network.now, peer, host, passage.link);
-        (host, address(peer))
-    }
-
     /// The one place where an input reaches a machine, and where its effects leave it.
     fn deliver(&mut self, host: u32, input: Input<M::Msg, M::Command>) {
+        self.count_input();
         let Self { hosts, network, outbox, raised, .. } = self;
         hosts[host as usize].machine.handle(network.now, input, outbox);
         outbox.drain(|effect| match effect {
             Effect::Send { to, lane, msg } => network.send(host, to, lane, |out| msg.encode(out)),
             Effect::Raise(event) => {
                 network.history.note(Kind::Raised, network.now, host);
+                network.history.note_value(&event);
                 raised.push(Raised { at: network.now, by: address(host), event });
             }
         });
-        self.events += 1;
         self.set_alarm(host);
+    }
+
+    fn count_input(&mut self) {
+        let now = self.network.now;
+        let (last, count) = self.at_once;
+        let count = if last == now { count + 1 } else { 1 };
+        assert!(
+            count <= INPUTS_AT_ONCE_MAX,
+            "time does not move on from {now}: a deadline stays, or messages take no time"
+        );
+        self.at_once = (now, count);
+        self.events += 1;
     }
 
     /// Makes sure that the queue holds an entry at the machine's deadline or before.
@@ -301,14 +322,5 @@ impl<M: Machine<Msg: Message>> Sim<M> {
             it.alarm = due;
             self.network.queue.push(due, Happening::Deadline { host });
         }
-    }
-}
-
-impl<M> Host<M> {
-    fn count_wake(&mut self, now: Time) {
-        let (last, count) = self.woken;
-        let count = if last == now { count + 1 } else { 1 };
-        assert!(count <= WAKES_AT_ONCE_MAX, "a machine's deadline does not move on from {now}");
-        self.woken = (now, count);
     }
 }

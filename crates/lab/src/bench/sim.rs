@@ -10,6 +10,8 @@ pub struct Report {
     pub bench: &'static str,
     /// Where chance started.
     pub seed: u64,
+    /// Pairs of machines.
+    pub pairs: u32,
     /// Events that reached a machine.
     pub events: u64,
     /// CPU time they took.
@@ -20,16 +22,15 @@ pub struct Report {
     pub history: String,
 }
 
-const PAIRS: u32 = 500;
-
-/// Runs the echo workload for `events` events.
-pub fn measure(events: u64, seed: u64) -> Report {
+/// Runs the echo workload of `pairs` pairs for `events` events.
+pub fn measure(pairs: u32, events: u64, seed: u64) -> Report {
     let start = ThreadTime::now();
-    let report = sim::echo::run(seed, PAIRS, events);
+    let report = sim::echo::run(seed, pairs, events);
     let cpu_seconds = start.elapsed().as_secs_f64();
     Report {
         bench: "sim",
         seed,
+        pairs,
         events: report.events,
         cpu_seconds,
         events_per_cpu_second: report.events as f64 / cpu_seconds,

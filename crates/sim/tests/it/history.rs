@@ -1,8 +1,8 @@
 //! One seed, one history.
 
 use crate::probe::*;
-use machine::{Lane, Rng, Span};
-use sim::{Profile, ProfileError, echo};
+use machine::{Address, Lane, Rng, Span, Time};
+use sim::{Profile, ProfileError, Sim, echo};
 
 fn rough() -> Result<Profile, ProfileError> {
     let profile = Profile::new(Span::from_millis(5)).with_jitter(Span::from_millis(20));
@@ -60,8 +60,70 @@ fn a_seed_counts_only_through_chance() {
     assert_eq!(run(1), run(2));
 }
 
+/// The history of three probes, all linked to each other; each is woken at 1 ms.
+fn history_of(prepare: impl FnOnce(&mut Sim<Probe>)) -> u64 {
+    let mut sim = trio(1, Profile::new(Span::from_millis(5)));
+    sim.connect(B, C, Profile::new(Span::from_millis(5)));
+    prepare(&mut sim);
+    [A, B, C].into_iter().for_each(|it| sim.wake(ms(1), it));
+    finish(&mut sim);
+    sim.history()
+}
+
+/// The history in which one probe does something when it is woken. No command tells of it, so that it
+/// shows only through what it leads to.
+fn history_of_doing(who: Address, what: Do) -> u64 {
+    history_of(|sim| sim.machine_mut(who).on_wake = Some(what))
+}
+
+fn sends(to: Address, bytes: &[u8]) -> Do {
+    Do::Send(vec![to], Lane::Sure, bytes.to_vec())
+}
+
+#[test]
+fn a_wake_that_changes_nothing_is_history() {
+    assert_ne!(history_of(|_| ()), history_of(|sim| sim.wake(ms(1), A)));
+}
+
+#[test]
+fn what_a_command_says_is_history() {
+    // To the driver both mean the same: no deadline.
+    let told = |at| history_of(|sim| sim.command(ms(2), A, Do::SetDeadline(at)));
+    assert_ne!(told(None), told(Some(Time::MAX)));
+}
+
+#[test]
+fn what_a_machine_raises_is_history() {
+    assert_ne!(history_of_doing(A, Do::Raise(1)), history_of_doing(A, Do::Raise(2)));
+}
+
+#[test]
+fn what_a_message_says_is_history() {
+    assert_ne!(history_of_doing(A, sends(B, &[1])), history_of_doing(A, sends(B, &[2])));
+}
+
+#[test]
+fn who_sent_a_message_is_history() {
+    assert_ne!(history_of_doing(A, sends(B, &[1])), history_of_doing(C, sends(B, &[1])));
+}
+
+#[test]
+fn what_was_sent_to_nobody_is_history() {
+    let (nobody, no_one) = (Address(8), Address(u64::MAX));
+    let told = [
+        history_of(|_| ()),
+        history_of_doing(A, sends(nobody, &[1])),
+        history_of_doing(A, sends(nobody, &[2])),
+        history_of_doing(A, sends(no_one, &[1])),
+    ];
+    for (place, one) in told.iter().enumerate() {
+        assert!(!told[..place].contains(one), "two runs share a history: {told:x?}");
+    }
+}
+
 #[test]
 fn histories_never_change() {
     // Golden: what is noted beside a seed must hold on every machine.
-    assert_eq!(echo::run(1, 10, 1_000).history, 422_236_807_386_058_760);
+    assert_eq!(echo::run(1, 10, 1_000).history, 11_409_594_753_345_193_802);
+    assert_eq!(rough_run(1).last(), Some(&5_649_982_761_726_225_056));
 }

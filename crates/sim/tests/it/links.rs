@@ -1,7 +1,7 @@
 //! Links, in numbers.
 
 use crate::probe::*;
-use machine::{Lane, Span, Time};
+use machine::{Lane, Rng, Span, Time};
 use proptest::prelude::*;
 use sim::{Counters, Profile, Tally};
 
@@ -65,7 +65,7 @@ fn a_rate_is_kept_to_the_microsecond() {
 }
 
 #[test]
-fn an_idle_line_starts_anew() {
+fn an_idle_outlet_starts_anew() {
     let mut sim = trio(1, delay(0).with_rate(10_000).unwrap());
     for at in [0, 5, 100] {
         send(&mut sim, ms(at), Lane::Sure, &[0; 100]);
@@ -150,6 +150,64 @@ fn a_new_link_takes_the_place_of_the_old() {
 }
 
 #[test]
+fn a_send_goes_over_the_newest_link_heard_of_or_nowhere() {
+    let mut sim = trio(1, delay(10));
+    send(&mut sim, ms(4), Lane::Sure, &[1]);
+    sim.run_until(ms(5));
+    send(&mut sim, ms(5), Lane::Sure, &[2]);
+    sim.connect(A, B, delay(10)); // A hears of it only after it sent.
+    send(&mut sim, ms(5), Lane::Sure, &[3]);
+    finish(&mut sim);
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2", "15 recv 0 #2 [3]"]);
+    assert_eq!(sim.unlinked(), 1);
+    assert_eq!(sim.counters(A, B).unwrap().sent.messages, 2);
+}
+
+#[test]
+fn nothing_is_sent_before_the_first_link_is_heard_of() {
+    let mut sim = trio(1, delay(10));
+    sim.command(ms(0), C, Do::Send(vec![B], Lane::Sure, vec![1]));
+    sim.connect(B, C, delay(10));
+    finish(&mut sim);
+    assert!(arrivals(&sim, B).is_empty());
+    assert_eq!(sim.unlinked(), 1);
+}
+
+#[test]
+fn a_link_replaced_before_it_was_heard_of_carries_nothing() {
+    let mut sim = trio(1, delay(10));
+    sim.machine_mut(A).on_wake = Some(Do::Send(vec![B], Lane::Sure, vec![1]));
+    sim.wake(ms(0), A); // Here A knows link 1, but link 2 has taken its place.
+    sim.connect(A, B, delay(10));
+    finish(&mut sim);
+    assert!(arrivals(&sim, B).is_empty());
+    assert_eq!(sim.unlinked(), 1);
+}
+
+#[test]
+fn a_message_leaving_an_old_link_does_not_hurry_the_new_one() {
+    let slow = delay(0).with_rate(1_000).unwrap();
+    let mut sim = trio(1, slow);
+    send(&mut sim, ms(0), Lane::Sure, &[1; 100]); // Would have left at 100 ms.
+    sim.run_until(ms(50));
+    sim.connect(A, B, slow);
+    send(&mut sim, ms(60), Lane::Sure, &[2; 100]);
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B), [(ms(160), vec![2; 100])]);
+}
+
+#[test]
+fn an_old_link_that_gives_up_does_not_cut_the_new_one() {
+    let mut sim = trio(1, delay(10).with_loss(1.0).unwrap());
+    send(&mut sim, ms(0), Lane::Sure, &[1]); // Would be given up at 640 ms.
+    sim.run_until(ms(100));
+    sim.connect(A, B, delay(10));
+    send(&mut sim, ms(700), Lane::Sure, &[2]);
+    finish(&mut sim);
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "100 down 0 #1", "100 up 0 #2", "710 recv 0 #2 [2]"]);
+}
+
+#[test]
 fn bytes_that_do_not_decode_are_counted_and_harm_nobody() {
     let mut sim = trio(1, delay(10));
     for first in [1, GARBAGE, 3] {
@@ -185,6 +243,37 @@ fn traffic_on_one_link_does_not_change_chance_on_another() {
         arrivals(&sim, B)
     };
     assert_eq!(run(0), run(50));
+}
+
+/// A link whose jitter is one of a million, so that two draws hardly ever agree.
+fn jittery() -> Profile {
+    delay(0).with_jitter(Span::from_micros(999_999))
+}
+
+#[test]
+fn the_two_directions_of_a_link_have_chance_of_their_own() {
+    let mut sim = trio(1, jittery());
+    for _ in 0..20 {
+        sim.command(ms(0), A, Do::Send(vec![B], latest(0), vec![]));
+        sim.command(ms(0), B, Do::Send(vec![A], latest(0), vec![]));
+    }
+    finish(&mut sim);
+    let there = arrivals(&sim, B);
+    assert_eq!(there.len(), 20);
+    assert!(arrivals(&sim, A).iter().all(|back| !there.contains(back)), "a draw was shared");
+}
+
+#[test]
+fn an_experiment_with_the_same_seed_does_not_share_the_links_chance() {
+    for seed in 0..16 {
+        let mut sim = trio(seed, jittery());
+        send(&mut sim, ms(0), latest(0), &[]);
+        finish(&mut sim);
+        let drawn = arrivals(&sim, B)[0].0.as_micros();
+        // The names that an experiment is likely to give: numbers, and pairs of addresses.
+        let mut own = (0..100).map(|name| Rng::seeded(seed).fork_named(name).below(1_000_000));
+        assert!(own.all(|it| it != drawn), "seed {seed}");
+    }
 }
 
 proptest! {

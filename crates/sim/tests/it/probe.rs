@@ -25,7 +25,7 @@ impl Message for Bytes {
 }
 
 /// What a probe can be told to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(crate) enum Do {
     Send(Vec<Address>, Lane, Vec<u8>),
     SetDeadline(Option<Time>),
@@ -36,8 +36,8 @@ pub(crate) enum Do {
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
     pub(crate) deadline: Option<Time>,
-    /// Whether a due wake leaves the deadline where it is, against all reason.
-    pub(crate) stuck: bool,
+    /// What it does at every wake, without a command that would tell of it.
+    pub(crate) on_wake: Option<Do>,
     pub(crate) heard: Vec<(Time, Input<Bytes, ()>)>,
 }
 
@@ -48,22 +48,31 @@ impl Machine for Probe {
 
     fn handle(&mut self, now: Time, input: Input<Bytes, Do>, out: &mut Outbox<Bytes, u32>) {
         let heard = match input {
-            Input::Command(Do::Send(to, lane, bytes)) => return out.send_many(to, lane, Bytes(bytes)),
-            Input::Command(Do::SetDeadline(at)) => return self.deadline = at,
-            Input::Command(Do::Raise(event)) => return out.raise(event),
+            Input::Command(told) => return self.obey(told, out),
             Input::LinkUp { peer, link } => Input::LinkUp { peer, link },
             Input::LinkDown { peer, link } => Input::LinkDown { peer, link },
             Input::Recv { from, link, msg } => Input::Recv { from, link, msg },
             Input::Wake => Input::Wake,
         };
-        if !self.stuck && heard == Input::Wake && self.deadline.is_some_and(|at| at <= now) {
-            self.deadline = None;
+        if heard == Input::Wake {
+            self.deadline = self.deadline.filter(|&at| now < at);
+            self.on_wake.clone().into_iter().for_each(|told| self.obey(told, out));
         }
         self.heard.push((now, heard));
     }
 
     fn deadline(&self) -> Option<Time> {
         self.deadline
+    }
+}
+
+impl Probe {
+    fn obey(&mut self, told: Do, out: &mut Outbox<Bytes, u32>) {
+        match told {
+            Do::Send(to, lane, bytes) => out.send_many(to, lane, Bytes(bytes)),
+            Do::SetDeadline(at) => self.deadline = at,
+            Do::Raise(event) => out.raise(event),
+        }
     }
 }
 

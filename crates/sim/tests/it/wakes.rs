@@ -1,7 +1,9 @@
 //! Commands, wakes and what machines tell their owner.
 
 use crate::probe::*;
-use machine::{Span, Time};
+use machine::{Input, Machine, Outbox, Span, Time};
+use sim::config::INPUTS_AT_ONCE_MAX;
+use sim::echo::{Ball, Echo};
 use sim::{Profile, Raised, Sim};
 
 fn alone() -> Sim<Probe> {
@@ -63,12 +65,47 @@ fn an_early_wake_comes_only_if_asked_for() {
     assert_eq!(story(&sim, A), ["5 wake", "20 wake"]);
 }
 
+/// A machine that is always late: it never moves its deadline on.
+struct Late;
+
+impl Machine for Late {
+    type Msg = Ball;
+    type Command = ();
+    type Event = ();
+
+    fn handle(&mut self, _: Time, _: Input<Ball, ()>, _: &mut Outbox<Ball, ()>) {}
+
+    fn deadline(&self) -> Option<Time> {
+        Some(ms(10))
+    }
+}
+
 #[test]
-#[should_panic(expected = "a machine's deadline does not move on from 0.010000s")]
+#[should_panic(expected = "time does not move on from 0.010000s")]
 fn a_deadline_that_never_moves_on_does_not_stop_time_unnoticed() {
     let mut sim = Sim::new(1);
-    sim.add(Probe { deadline: Some(ms(10)), stuck: true, ..Probe::default() });
-    finish(&mut sim);
+    sim.add(Late);
+    sim.run_until(ms(20));
+}
+
+#[test]
+#[should_panic(expected = "time does not move on from 0.010000s")]
+fn messages_that_take_no_time_do_not_stop_time_unnoticed() {
+    let mut sim = Sim::new(1);
+    let (a, b) = (sim.add(Echo::opening(1)), sim.add(Echo::answering()));
+    sim.run_until(ms(10));
+    sim.connect(a, b, Profile::new(Span::ZERO));
+    sim.run_until(ms(20));
+}
+
+#[test]
+fn inputs_at_different_times_are_not_too_many() {
+    let mut sim = Sim::new(1);
+    let (a, b) = (sim.add(Echo::opening(1)), sim.add(Echo::answering()));
+    sim.connect(a, b, Profile::new(Span::from_micros(1)));
+    let inputs = u64::from(INPUTS_AT_ONCE_MAX) + 10;
+    sim.run_until(Time::from_micros(inputs));
+    assert_eq!(sim.events(), 2 + inputs);
 }
 
 #[test]
@@ -107,6 +144,32 @@ fn what_machines_raise_is_handed_over_in_order_and_once() {
     let expected = [(2, B, 2), (3, A, 1), (3, C, 3)].map(|(at, by, event)| Raised { at: ms(at), by, event });
     assert_eq!(sim.raised().collect::<Vec<_>>(), expected);
     assert_eq!(sim.raised().count(), 0);
+}
+
+#[test]
+fn an_owner_can_answer_each_event_at_its_time() {
+    let mut sim = trio(1, Profile::new(Span::from_millis(1)));
+    for at in [3, 4, 9] {
+        sim.command(ms(at), A, Do::Raise(at as u32));
+    }
+    while sim.step_until(ms(5)) {
+        let raised: Vec<_> = sim.raised().collect();
+        raised.into_iter().for_each(|it| sim.wake(it.at, B));
+    }
+    assert_eq!(story(&sim, B), ["0 up 0 #1", "3 wake", "4 wake"]);
+    assert_eq!(sim.now(), ms(5));
+    assert!(sim.step_until(ms(9)));
+    assert_eq!(sim.now(), ms(9));
+}
+
+#[test]
+fn a_step_that_finds_nothing_leaves_room_for_more() {
+    let mut sim = alone();
+    sim.wake(Time::from_micros(70), A);
+    assert!(!sim.step_until(Time::from_micros(66)));
+    sim.wake(sim.now(), A);
+    assert!(sim.step());
+    assert_eq!(sim.now(), Time::from_micros(66));
 }
 
 #[test]
