@@ -21,6 +21,10 @@ need_rust() {
   command -v cc > /dev/null || install_packages gcc libc6-dev
 }
 
+need_cxx() {
+  command -v c++ > /dev/null || install_packages g++
+}
+
 need_valgrind() {
   command -v valgrind > /dev/null || install_packages valgrind libc6-dbg
 }

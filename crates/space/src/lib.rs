@@ -24,12 +24,14 @@ mod partition;
 
 mod grid;
 
-pub use config::{CORNERS_MAX, DEPTH_MAX, REGIONS_TOGETHER_MAX, ZONES_MAX};
+pub use config::{CORNERS_MAX, DEPTH_MAX, EDGES_MAX, REGIONS_TOGETHER_MAX, VERSION_MAX, ZONES_MAX};
 pub use grid::Grid;
 pub use heading::Heading;
 pub use line::{Line, SamePoint, Side};
 pub use motion::{Millis, Motion, VELOCITY_MAX, Velocity};
 pub use name::{Epoch, ObjectId, ZoneId};
-pub use partition::{GrowError, MergeError, Partition, PartitionVersion, SplitError, TooCrowded};
+pub use partition::{
+    Entry, GrowError, MergeError, Outline, OutlineError, Partition, PartitionVersion, SplitError, TooCrowded,
+};
 pub use polygon::{Polygon, PolygonError};
 pub use position::{COORDINATE_MAX, COORDINATE_MIN, Distance, OutOfRange, Position};

@@ -4,6 +4,7 @@
 //! a border and never both leave it to the other. Nothing here rounds.
 
 use crate::{Distance, Position};
+use std::hash::{Hash, Hasher};
 use thiserror::Error;
 
 /// One side of a [`Line`], looking along it.
@@ -18,11 +19,26 @@ pub enum Side {
 /// A straight line without end, directed from one point to another.
 ///
 /// The direction matters: places on the line belong to its left, so the reversed line gives them to
-/// the other side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// the other side. Two lines are equal when they run along the same points in the same direction,
+/// whichever two points they were given by: they part the world alike.
+#[derive(Clone, Copy, Debug)]
 pub struct Line {
     first: Position,
     second: Position,
+}
+
+impl PartialEq for Line {
+    fn eq(&self, other: &Self) -> bool {
+        self.reduced_equation() == other.reduced_equation()
+    }
+}
+
+impl Eq for Line {}
+
+impl Hash for Line {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.reduced_equation().hash(state);
+    }
 }
 
 /// Two equal points, which no single line runs through.
@@ -95,6 +111,23 @@ impl Line {
         let (a, b) = (-(y as i64), x as i64);
         (a, b, -(a * self.first.x() as i64 + b * self.first.y() as i64))
     }
+
+    /// The equation in lowest terms: the same for all points that give the same directed line.
+    fn reduced_equation(&self) -> (i64, i64, i64) {
+        let (a, b, c) = self.equation();
+        // c is a sum of multiples of a and b, so what divides those divides it too. The points
+        // differ, so a and b are not both zero.
+        let divisor = common_divisor(a.into(), b.into()) as i64;
+        (a / divisor, b / divisor, c / divisor)
+    }
+}
+
+/// The greatest number that divides both, never negative; zero only for two zeros.
+pub(crate) fn common_divisor(mut one: i128, mut other: i128) -> i128 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one.abs()
 }
 
 #[cfg(test)]
@@ -153,6 +186,27 @@ mod tests {
         assert_eq!(line(low, low, low, high).disc_side(at(high, low), farthest), None);
     }
 
+    fn hash_of(line: &Line) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        line.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
+    fn a_line_is_where_it_runs_whatever_its_points() {
+        let north = line(5, 0, 5, 1);
+        for same in [line(5, 0, 5, 2), line(5, 9, 5, 10), line(5, COORDINATE_MIN, 5, COORDINATE_MAX)] {
+            assert_eq!((same, hash_of(&same)), (north, hash_of(&north)));
+        }
+        assert_ne!(north, north.reversed());
+        assert_ne!(north, line(6, 0, 6, 1));
+        assert_ne!(north, line(5, 0, 6, 1));
+        let (low, high) = (COORDINATE_MIN, COORDINATE_MAX);
+        assert_eq!(line(low, low, high, high), line(0, 0, 1, 1));
+        assert_ne!(line(low, low, high, high), line(low, low + 1, high, high));
+        assert_ne!(line(low, low, high, high), line(high, high, low, low));
+    }
+
     fn anywhere() -> impl Strategy<Value = Position> {
         let coordinate = || {
             prop_oneof![COORDINATE_MIN..=COORDINATE_MAX, -20..20, Just(COORDINATE_MIN), Just(COORDINATE_MAX)]
@@ -161,6 +215,32 @@ mod tests {
     }
 
     proptest! {
+        /// Points further along the same line, as many steps ahead or behind as the range allows.
+        #[test]
+        fn equal_lines_part_the_plane_alike(a in anywhere(), x in -50..50i32, y in -50..50i32, far in 1..20i32) {
+            prop_assume!((x, y) != (0, 0));
+            let place = |steps: i32| Position::new(a.x() + steps * x, a.y() + steps * y);
+            let (Ok(near), Ok(next), Ok(behind)) = (place(1), place(far + 1), place(-far)) else {
+                return Ok(());
+            };
+            let one = Line::through(a, near).unwrap();
+            for same in [(behind, a), (a, next), (near, next), (behind, next)] {
+                let same = Line::through(same.0, same.1).unwrap();
+                prop_assert_eq!((same, hash_of(&same)), (one, hash_of(&one)));
+                prop_assert_ne!(same.reversed(), one);
+            }
+        }
+
+        #[test]
+        fn lines_are_equal_when_all_points_agree(a in anywhere(), b in anywhere(), c in anywhere(), d in anywhere()) {
+            prop_assume!(a != b && c != d);
+            let (one, other) = (Line::through(a, b).unwrap(), Line::through(c, d).unwrap());
+            let (x, y) = one.step();
+            let ahead = i128::from(x) * i128::from(other.step().0) + i128::from(y) * i128::from(other.step().1);
+            let same = one.offset(c) == 0 && one.offset(d) == 0 && 0 < ahead;
+            prop_assert_eq!(one == other, same);
+        }
+
         #[test]
         fn the_offset_is_the_cross_product(a in anywhere(), b in anywhere(), p in anywhere()) {
             prop_assume!(a != b);

@@ -91,10 +91,10 @@ impl Motion {
         Position::saturating(x, y)
     }
 
-    /// The same trajectory, told from the millisecond of `now` on. Its position is rounded once more,
-    /// so it may run up to a millimetre behind.
+    /// The same trajectory, told from the millisecond of `now` on, or from its start if that is still
+    /// to come. Its position is rounded once more, so it may run up to a millimetre behind.
     pub fn rebased(&self, now: Time) -> Self {
-        let start = Millis::floor(now);
+        let start = Millis::floor(now).max(self.start);
         Self { position: self.position_at(start.time()), start, ..*self }
     }
 
@@ -144,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn rebasing_does_not_start_a_motion_early() {
+        let motion = Motion { start: Millis(500), ..moving(0, 1_000) };
+        let rebased = motion.rebased(Time::from_millis(100));
+        let later = Time::from_millis(1_500);
+        assert_eq!(rebased.position_at(later), motion.position_at(later));
+    }
+
+    #[test]
     fn a_trajectory_stops_at_the_end_of_the_range() {
         for now in [Time::from_millis(1 << 40), Time::MAX] {
             let at = moving(0, VELOCITY_MAX).position_at(now);
@@ -179,11 +187,11 @@ mod tests {
         fn rebasing_loses_at_most_a_millimetre(
             x in -1_000_000..1_000_000,
             speed in -VELOCITY_MAX..=VELOCITY_MAX,
-            moved in 0u64..10_000_000,
+            now in prop_oneof![0u64..20_000, 0u64..10_000_000],
             later in 0u64..10_000_000,
         ) {
             let motion = moving(x, speed);
-            let now = Time::from_micros(10_000 + moved);
+            let now = Time::from_micros(now);
             let (dx, dy) = motion.rebased(now).position_at(now + machine::Span::from_micros(later))
                 .step_to(motion.position_at(now + machine::Span::from_micros(later)));
             prop_assert!((0..=1).contains(&dx) && (0..=1).contains(&dy), "{dx} {dy}");

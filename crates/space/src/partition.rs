@@ -9,11 +9,13 @@
 mod change;
 mod crowd;
 mod node;
+mod outline;
 
 pub use change::{GrowError, MergeError, SplitError};
 pub use crowd::TooCrowded;
+pub use outline::{Entry, Outline, OutlineError};
 
-use crate::{Distance, Polygon, Position, ZoneId};
+use crate::{Distance, EDGES_MAX, Polygon, Position, ZoneId};
 use node::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +37,12 @@ pub struct Partition {
 
 impl Partition {
     /// A world of one zone, which owns all of `bounds` with its whole edge.
+    ///
+    /// # Panics
+    ///
+    /// If `bounds` was cut by hand until it had more than [`EDGES_MAX`] edges.
     pub fn new(bounds: Polygon, zone: ZoneId) -> Self {
+        assert!(bounds.lines().len() <= EDGES_MAX, "no world could be read back with bounds like these");
         Self::from_root(PartitionVersion::default(), Node::zone(bounds.closed(), zone), zone)
     }
 

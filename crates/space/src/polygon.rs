@@ -13,11 +13,24 @@ use std::cmp::Ordering;
 use thiserror::Error;
 
 /// A convex region: the bounds of a world, or the part of one that some cuts left over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Two are equal when they own the same points, those of their edges included.
+#[derive(Clone, Debug)]
 pub struct Polygon {
     /// Counterclockwise, no two on one line: the fewest that describe the region.
     edges: Vec<Edge>,
 }
+
+impl PartialEq for Polygon {
+    fn eq(&self, other: &Self) -> bool {
+        // The way around may begin at any corner: a region cut from a larger one begins elsewhere.
+        let begin = self.edges.first().and_then(|first| other.edges.iter().position(|it| it == first));
+        let (ahead, behind) = other.edges.split_at(begin.unwrap_or_default());
+        self.edges.iter().eq(behind.iter().chain(ahead))
+    }
+}
+
+impl Eq for Polygon {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge {
@@ -61,6 +74,18 @@ impl Polygon {
         }
         let edges = (0..corners.len()).map(|index| bounding_edge(corners, index));
         Ok(Self { edges: edges.collect::<Result<_, _>>()? })
+    }
+
+    /// The closed region on the left of all these lines, given counterclockwise; `None` if they go
+    /// around no region, or some line is no side of it.
+    pub(crate) fn from_lines(lines: &[Line]) -> Option<Self> {
+        let before = lines.iter().cycle().skip(lines.len().checked_sub(1)?);
+        let edges = before.zip(lines).map(|(before, &line)| {
+            let start = Vertex::checked_crossing(before, &line)?;
+            Some(Edge { start, line, rim: Rim::Closed, corner: Rim::Closed })
+        });
+        let polygon = Self { edges: edges.collect::<Option<_>>()? };
+        polygon.is_convex().then_some(polygon)
     }
 
     /// The upright rectangle with these opposite corners: `low` south-west, `high` north-east.
@@ -167,7 +192,7 @@ impl Polygon {
     }
 
     /// The lines around the region, which lies on the left of each.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn lines(&self) -> impl ExactSizeIterator<Item = &Line> {
         self.edges.iter().map(|edge| &edge.line)
     }
 
@@ -181,6 +206,16 @@ impl Polygon {
     fn segments(&self) -> impl Iterator<Item = (&Edge, &Vertex)> {
         let ends = self.edges.iter().cycle().skip(1).map(|edge| &edge.start);
         self.edges.iter().zip(ends)
+    }
+
+    /// Whether every edge leads ahead along its line and has all other corners strictly on its left:
+    /// then the edges go around once, counterclockwise.
+    fn is_convex(&self) -> bool {
+        let is_side = |(edge, end): (&Edge, &Vertex)| {
+            let others = self.edges.iter().filter(|it| 0 < it.start.offset(&edge.line)).count();
+            edge.start.compare_along(end, &edge.line).is_lt() && others + 2 == self.edges.len()
+        };
+        3 <= self.edges.len() && self.segments().all(is_side)
     }
 
     /// Who owns `place`, a point of the closed region on edge `index`.

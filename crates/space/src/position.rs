@@ -28,14 +28,15 @@ pub struct OutOfRange {
 }
 
 impl OutOfRange {
-    /// `value` as whole thousandths, rounded to the nearest, if it lies in `low..=high`.
+    /// `value` as whole thousandths, rounded to the nearest, if it lies within `low` to `high`
+    /// thousandths before rounding: otherwise a negative distance could round to none.
     /// NaN lies in no range.
     pub(crate) fn thousandths(what: &'static str, value: f64, low: i32, high: i32) -> Result<i32, Self> {
-        let thousandths = (value * 1e3).round();
-        if (f64::from(low)..=f64::from(high)).contains(&thousandths) {
-            return Ok(thousandths as i32);
+        let (low, high) = (f64::from(low) / 1e3, f64::from(high) / 1e3);
+        if (low..=high).contains(&value) {
+            return Ok((value * 1e3).round() as i32);
         }
-        Err(Self { what, value, low: f64::from(low) / 1e3, high: f64::from(high) / 1e3 })
+        Err(Self { what, value, low, high })
     }
 }
 
@@ -159,14 +160,15 @@ mod tests {
 
     #[test]
     fn what_is_no_place_is_refused() {
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1_073_741.824, -1_073_741.825] {
+        let beyond = [1_073_741.824, 1_073_741.823_4, -1_073_741.824_4, -1_073_741.825];
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300_f64].into_iter().chain(beyond) {
             assert!(Position::from_metres(bad, 0.0).is_err(), "{bad}");
             assert!(Position::from_metres(0.0, bad).is_err(), "{bad}");
         }
         for bad in [i32::MIN, COORDINATE_MIN - 1, COORDINATE_MAX + 1, i32::MAX] {
             assert!(Position::new(bad, 0).is_err() && Position::new(0, bad).is_err(), "{bad}");
         }
-        for bad in [f64::NAN, -0.001, f64::INFINITY, 2_147_483.648] {
+        for bad in [f64::NAN, -0.001, -0.0004, -f64::MIN_POSITIVE, f64::INFINITY, 2_147_483.648] {
             assert!(Distance::from_metres(bad).is_err(), "{bad}");
         }
         assert!(Distance::new(u32::MAX).is_err());
@@ -193,5 +195,9 @@ mod tests {
     fn metres_round_to_the_nearest_millimetre() {
         assert_eq!(Position::from_metres(1.0004, -1.0006).unwrap(), Position::new(1_000, -1_001).unwrap());
         assert_eq!(Distance::from_metres(120.0).unwrap().millimetres(), 120_000);
+        assert_eq!(Distance::from_metres(-0.0).unwrap(), Distance::ZERO);
+        assert_eq!(Distance::from_metres(2_147_483.647).unwrap().millimetres(), i32::MAX as u32);
+        let ends = Position::from_metres(-1_073_741.824, 1_073_741.823).unwrap();
+        assert_eq!((ends.x(), ends.y()), (COORDINATE_MIN, COORDINATE_MAX));
     }
 }

@@ -17,7 +17,8 @@
 //! | `x - px w`, for a place `p` | 2^94 |
 //! | `x1 w2 - x2 w1` | 2^157 |
 
-use crate::{Distance, Line, Position};
+use crate::line::common_divisor;
+use crate::{COORDINATE_MAX, COORDINATE_MIN, Distance, Line, Position};
 use bnum::cast::As;
 use bnum::types::{I256, U256, U512};
 use std::cmp::Ordering;
@@ -39,14 +40,28 @@ impl From<Position> for Vertex {
 impl Vertex {
     /// Where two lines cross. They must not be parallel, and must cross within the coordinate range.
     pub(crate) fn crossing(one: &Line, other: &Line) -> Self {
+        Self::anywhere(one, other).expect("parallel lines do not cross")
+    }
+
+    /// Where two lines cross, if they do so within the coordinate range.
+    pub(crate) fn checked_crossing(one: &Line, other: &Line) -> Option<Self> {
+        let at = Self::anywhere(one, other)?;
+        // w < 2^63 times 2^30 fits.
+        let range = i128::from(COORDINATE_MIN) * at.w..=i128::from(COORDINATE_MAX) * at.w;
+        (range.contains(&at.x) && range.contains(&at.y)).then_some(at)
+    }
+
+    /// Where two lines cross, unless they are parallel. Beyond the coordinate range, `x` and `y` may
+    /// be too wide for anything but comparing them.
+    fn anywhere(one: &Line, other: &Line) -> Option<Self> {
         let [(a1, b1, c1), (a2, b2, c2)] = [one, other].map(|line| {
             let (a, b, c) = line.equation();
             (i128::from(a), i128::from(b), i128::from(c))
         });
         let (x, y, w) = (b1 * c2 - b2 * c1, c1 * a2 - c2 * a1, a1 * b2 - a2 * b1);
-        assert!(w != 0, "parallel lines do not cross");
+        // Parallel lines have w = 0, and so a divisor of zero.
         let divisor = w.signum() * common_divisor(common_divisor(x, y), w);
-        Self { x: x / divisor, y: y / divisor, w: w / divisor }
+        (divisor != 0).then(|| Self { x: x / divisor, y: y / divisor, w: w / divisor })
     }
 
     /// [`Line::offset`] of this point, times `w`: its sign says on which side the point lies.
@@ -121,18 +136,9 @@ impl Vertex {
     }
 }
 
-/// The greatest number that divides both, never negative; zero only for two zeros.
-fn common_divisor(mut one: i128, mut other: i128) -> i128 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one.abs()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{COORDINATE_MAX, COORDINATE_MIN};
 
     fn line(ax: i32, ay: i32, bx: i32, by: i32) -> Line {
         Line::through(Position::new(ax, ay).unwrap(), Position::new(bx, by).unwrap()).unwrap()

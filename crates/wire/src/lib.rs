@@ -7,6 +7,10 @@
 //! This crate never sends anything, reads no clock, keeps no connection, and judges no content: a pose
 //! that decodes may still be a lie.
 
+// A fuzzer instruments every test binary of this crate, so each must link the fuzzer's runtime.
+#[cfg(test)]
+use bolero as _;
+
 mod datagram;
 mod message;
 mod overhead;

@@ -3,7 +3,7 @@
 use super::crowd::{self, TooCrowded};
 use super::node::{Content, Node, Split};
 use super::{Partition, PartitionVersion};
-use crate::{DEPTH_MAX, Distance, Line, Polygon, Side, ZONES_MAX, ZoneId};
+use crate::{DEPTH_MAX, Distance, EDGES_MAX, Line, Polygon, Side, ZONES_MAX, ZoneId};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -63,7 +63,7 @@ pub enum MergeError {
 }
 
 /// Why the world cannot grow like that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrowError {
     /// The new zone's ID is not new.
     #[error("{new} may be taken already: use an ID above {highest}")]
@@ -88,6 +88,12 @@ pub enum GrowError {
     /// No more lines can be above a zone.
     #[error("some zone lies under {DEPTH_MAX} split lines already: merge some first")]
     TooDeep,
+    /// The new bounds have too many edges.
+    #[error("a world's bounds have at most {EDGES_MAX} edges: leave out some corners")]
+    TooManyEdges,
+    /// Too many regions would come together.
+    #[error(transparent)]
+    Crowded(#[from] TooCrowded),
 }
 
 impl Partition {
@@ -115,7 +121,8 @@ impl Partition {
     /// would meet more than four regions.
     ///
     /// Circles that do not meet the new border meet as many regions as before. Planning, not safety:
-    /// the answer may be a refusal where a thousandth of `range` decides, and never too kind.
+    /// the answer may be a refusal where a thousandth of `range`, or a millimetre, decides, and is never
+    /// too kind.
     pub fn propose_split(
         &self,
         zone: ZoneId,
@@ -123,13 +130,7 @@ impl Partition {
         new_zone: ZoneId,
         range: Distance,
     ) -> Result<Self, SplitError> {
-        let next = self.split(zone, line, new_zone)?;
-        let border = next.polygon(new_zone).and_then(|region| region.edge_on(&line.reversed()));
-        let border = border.expect("a cut leaves its line on both parts");
-        match crowd::find(&line, border, next.zones(), range) {
-            Some(crowd) => Err(crowd.into()),
-            None => Ok(next),
-        }
+        Ok(self.split(zone, line, new_zone)?.unless_crowded(new_zone, range)?)
     }
 
     /// Joins the two halves of one split: `keeper` owns both, `absorbed` ends.
@@ -151,6 +152,9 @@ impl Partition {
 
     /// Adds new area to the world, right of `line`, owned by `new_zone`. Left of it or on it, the new
     /// `bounds` must cover exactly the old world, whose zones stay as they are.
+    ///
+    /// Nothing keeps a fifth region from coming close to where four meet: that is what
+    /// [`Partition::propose_grow`] looks after.
     pub fn grow(&self, line: Line, bounds: Polygon, new_zone: ZoneId) -> Result<Self, GrowError> {
         if new_zone <= self.highest {
             return Err(GrowError::UsedId { new: new_zone, highest: self.highest });
@@ -161,6 +165,9 @@ impl Partition {
         if DEPTH_MAX <= self.root.depth() {
             return Err(GrowError::TooDeep);
         }
+        if EDGES_MAX < bounds.lines().len() {
+            return Err(GrowError::TooManyEdges);
+        }
         let bounds = bounds.closed();
         let (old, new) = bounds.cut(&line).ok_or(GrowError::Misses)?;
         if !old.covers_same(self.bounds()) {
@@ -170,18 +177,35 @@ impl Partition {
         Ok(self.next(Node::split(bounds, split), new_zone))
     }
 
+    /// [`Partition::grow`], unless afterwards some circle of radius `range` that meets the new border
+    /// would meet more than four regions. As kind as [`Partition::propose_split`].
+    pub fn propose_grow(
+        &self,
+        line: Line,
+        bounds: Polygon,
+        new_zone: ZoneId,
+        range: Distance,
+    ) -> Result<Self, GrowError> {
+        Ok(self.grow(line, bounds, new_zone)?.unless_crowded(new_zone, range)?)
+    }
+
     /// Whether no circle of radius `range`, wherever its centre, meets more than four regions.
     ///
-    /// Errs towards refusing, by about a thousandth of `range`. Every border looks at every region: the
-    /// cost grows with the square of the number of zones.
+    /// Errs towards refusing, by about a thousandth of `range`, or a millimetre. Every border looks at
+    /// the regions near it.
     pub fn check_four(&self, range: Distance) -> Result<(), TooCrowded> {
         // A circle that meets two regions meets the line that first parted them, within their node.
-        let found = self.root.find_split(&mut |split| {
-            let border = split.right.region.edge_on(&split.line.reversed());
-            let border = border.expect("a cut leaves its line on both parts");
-            crowd::find(&split.line, border, self.zones(), range)
-        });
+        let found = self.root.find_split(&mut |split| crowd::find(split, &self.root, range));
         found.map_or(Ok(()), Err)
+    }
+
+    /// Itself, unless too many regions come together along the border by which `newest` came to be.
+    fn unless_crowded(self, newest: ZoneId, range: Distance) -> Result<Self, TooCrowded> {
+        let split = self.root.split_above(newest).expect("a new zone lies right of the line that made it");
+        match crowd::find(split, &self.root, range) {
+            Some(crowd) => Err(crowd),
+            None => Ok(self),
+        }
     }
 
     fn next(&self, root: Arc<Node>, highest: ZoneId) -> Self {

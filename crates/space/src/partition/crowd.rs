@@ -1,30 +1,35 @@
 //! Where too many regions come together.
 //!
-//! An event asks every zone that its circle meets, so a split that brings five regions within one
+//! An event asks every zone that its circle meets, so a border that brings five regions within one
 //! circle of the range R makes every event there slower. This module looks for such circles along a
-//! border, before the split is made.
+//! border, before a split or growth makes it.
 //!
 //! The search halves the strip of centres around the border again and again, dropping each piece that
 //! provably has at most four regions in reach. It plans and never decides ownership, so it uses floats
 //! (only `+ - * /` and square roots, the same on every machine); what it cannot settle it refuses.
 
-use crate::{Distance, Line, Polygon, Position, REGIONS_TOGETHER_MAX, ZoneId};
+use super::node::{Node, Split};
+use crate::{Distance, Line, Polygon, Position, REGIONS_TOGETHER_MAX, Side, ZoneId};
 use std::fmt;
 use thiserror::Error;
 
-/// A circle that meets more regions than [`REGIONS_TOGETHER_MAX`], or comes within a thousandth of it.
+/// A circle that meets more regions than [`REGIONS_TOGETHER_MAX`], or so nearly that the search cannot
+/// tell.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "a circle of {} m around {centre} would meet {}; at most {REGIONS_TOGETHER_MAX} regions may come together: \
-     split farther from there, or along another line", .range.metres(), Zones(.zones)
+    "a circle of {} m around {centre} {} meet {}; at most {REGIONS_TOGETHER_MAX} regions may come together: \
+     draw the line farther from there or in another direction, or merge some of them first",
+    .range.metres(), if *.proven { "would" } else { "may" }, Zones(.zones)
 )]
 pub struct TooCrowded {
     /// The centre of the circle, to the nearest millimetre.
     pub centre: Position,
     /// Its radius.
     pub range: Distance,
-    /// Whom it would meet, by ID.
+    /// Whom it meets, by ID; unless `proven`, some of them may lie just out of its reach.
     pub zones: Vec<ZoneId>,
+    /// Whether it surely meets them all. Otherwise the search ended before it knew.
+    pub proven: bool,
 }
 
 struct Zones<'a>(&'a [ZoneId]);
@@ -47,22 +52,19 @@ const SLACK: f64 = 1e-3;
 /// The most pieces to look at; a border that needs more runs just beside the limit for miles.
 const PIECES_MAX: usize = 1 << 15;
 
-/// Looks for a circle of radius `range` that meets `border`, a piece of `line`, and too many regions.
-pub(super) fn find<'a>(
-    line: &Line,
-    border: [[f64; 2]; 2],
-    zones: impl Iterator<Item = (ZoneId, &'a Polygon)>,
-    range: Distance,
-) -> Option<TooCrowded> {
-    let frame = Frame::new(line, border);
-    let search = Search {
-        reach: f64::from(range.millimetres()) + SLACK,
-        half_border: frame.half_border,
-        shapes: zones.map(|(zone, region)| Shape::new(zone, region, &frame)).collect(),
-    };
-    let (middle, mut zones) = search.run()?;
+/// Looks for a circle of radius `range` that meets the border of `split` and too many regions of the
+/// world under `root`.
+pub(super) fn find(split: &Split, root: &Node, range: Distance) -> Option<TooCrowded> {
+    let frame = Frame::new(&split.line, split.border());
+    let reach = f64::from(range.millimetres()) + SLACK;
+    let strip = Piece { middle: [0.0; 2], half: [frame.half_border + reach, reach] };
+    let mut shapes = Vec::new();
+    let only = |line: &Line| HalfPlane::new(line, &frame).side_beyond(&strip, reach);
+    root.visit_zones(&only, &mut |zone, region| shapes.push(Shape::new(zone, region, &frame)));
+    let found = Search { reach, half_border: frame.half_border, shapes }.run(strip)?;
+    let mut zones = found.zones;
     zones.sort_unstable();
-    Some(TooCrowded { centre: frame.place(middle), range, zones })
+    Some(TooCrowded { centre: frame.place(found.middle), range, zones, proven: found.proven })
 }
 
 /// Coordinates with the border's middle as origin and the border along the first axis, so that a long
@@ -132,6 +134,18 @@ impl HalfPlane {
     fn depth(&self, point: [f64; 2]) -> f64 {
         self.inward[0] * (point[0] - self.on[0]) + self.inward[1] * (point[1] - self.on[1])
     }
+
+    /// How much deeper than its middle the deepest point of `piece` is.
+    fn swing(&self, piece: &Piece) -> f64 {
+        self.inward[0].abs() * piece.half[0] + self.inward[1].abs() * piece.half[1]
+    }
+
+    /// The side on which `piece` lies whole, farther than `reach` from the edge's line; `None` otherwise.
+    fn side_beyond(&self, piece: &Piece, reach: f64) -> Option<Side> {
+        let depth = self.depth(piece.middle);
+        let side = if 0.0 <= depth { Side::Left } else { Side::Right };
+        (reach < depth.abs() - self.swing(piece)).then_some(side)
+    }
 }
 
 impl Shape {
@@ -163,10 +177,7 @@ impl Shape {
             gap = gap.max(self.low[axis] - middle[axis] - half[axis]);
             gap = gap.max(middle[axis] - half[axis] - self.high[axis]);
         }
-        let beyond = |side: &HalfPlane| {
-            let swing = side.inward[0].abs() * half[0] + side.inward[1].abs() * half[1];
-            -side.depth(middle) - swing
-        };
+        let beyond = |side: &HalfPlane| -side.depth(middle) - side.swing(piece);
         self.sides.iter().map(beyond).fold(gap, f64::max)
     }
 }
@@ -202,22 +213,28 @@ struct Search {
     shapes: Vec<Shape>,
 }
 
+/// The centre of a crowded circle and whom it meets, or may meet unless that is proven.
+struct Found {
+    middle: [f64; 2],
+    zones: Vec<ZoneId>,
+    proven: bool,
+}
+
 impl Search {
-    /// The centre of a crowded circle and whom it meets, if there is one or the search cannot tell.
-    fn run(&self) -> Option<([f64; 2], Vec<ZoneId>)> {
-        let strip = Piece { middle: [0.0; 2], half: [self.half_border + self.reach, self.reach] };
+    /// A crowded circle with its centre in `strip`, if there is one or the search cannot tell.
+    fn run(&self, strip: Piece) -> Option<Found> {
         let all: Vec<_> = (0..self.shapes.len()).collect();
         let mut suspects: Vec<_> = self.suspect(strip, &all).into_iter().collect();
         let mut looked_at = 0;
         while let Some(suspect) = suspects.pop() {
             looked_at += 1;
             let middle = suspect.piece.middle;
-            if let Some(met) = self.met_from(middle, &suspect.shapes) {
-                return Some((middle, met));
+            if let Some(zones) = self.met_from(middle, &suspect.shapes) {
+                return Some(Found { middle, zones, proven: true });
             }
             let halves = self.halves(&suspect);
             if halves.is_none() || looked_at == PIECES_MAX {
-                return Some((middle, self.names(&suspect.shapes)));
+                return Some(Found { middle, zones: self.names(&suspect.shapes), proven: false });
             }
             suspects.extend(halves.into_iter().flatten());
         }

@@ -29,6 +29,12 @@ pub(super) struct Split {
 }
 
 impl Split {
+    /// The ends of the border between both sides, rounded.
+    pub(super) fn border(&self) -> [[f64; 2]; 2] {
+        let border = self.right.region.edge_on(&self.line.reversed());
+        border.expect("a cut leaves its line on both parts")
+    }
+
     fn child(&self, side: Side) -> &Arc<Node> {
         match side {
             Side::Left => &self.left,
@@ -68,37 +74,31 @@ impl Node {
 
     /// Appends the zones whose closed regions the closed disc meets.
     pub(super) fn zones_touching(&self, centre: Position, radius: Distance, out: &mut Vec<ZoneId>) {
-        self.zones_where(
-            &|line| line.disc_side(centre, radius),
-            &|region| region.meets_disc(centre, radius),
-            out,
-        );
+        self.visit_zones(&|line| line.disc_side(centre, radius), &mut |zone, region| {
+            out.extend(region.meets_disc(centre, radius).then_some(zone));
+        });
     }
 
     /// Appends the zones whose closed regions are at most `reach` away from `polygon`.
     pub(super) fn zones_near(&self, polygon: &Polygon, reach: Distance, out: &mut Vec<ZoneId>) {
-        self.zones_where(
-            &|line| polygon.side_beyond(line, reach),
-            &|region| region.is_within(reach, polygon),
-            out,
-        );
+        self.visit_zones(&|line| polygon.side_beyond(line, reach), &mut |zone, region| {
+            out.extend(region.is_within(reach, polygon).then_some(zone));
+        });
     }
 
-    /// Appends the zones whose region is `wanted`, looking only on the side of each split line that
-    /// `only` names, or on both.
-    fn zones_where(
-        &self,
+    /// Calls `visit` for the zones on the side of each split line that `only` names, or on both.
+    pub(super) fn visit_zones<'a>(
+        &'a self,
         only: &impl Fn(&Line) -> Option<Side>,
-        wanted: &impl Fn(&Polygon) -> bool,
-        out: &mut Vec<ZoneId>,
+        visit: &mut impl FnMut(ZoneId, &'a Polygon),
     ) {
         match &self.content {
-            Content::Zone(zone) => out.extend(wanted(&self.region).then_some(*zone)),
+            Content::Zone(zone) => visit(*zone, &self.region),
             Content::Split(split) => match only(&split.line) {
-                Some(side) => split.child(side).zones_where(only, wanted, out),
+                Some(side) => split.child(side).visit_zones(only, visit),
                 None => {
-                    split.left.zones_where(only, wanted, out);
-                    split.right.zones_where(only, wanted, out);
+                    split.left.visit_zones(only, visit);
+                    split.right.visit_zones(only, visit);
                 }
             },
         }
@@ -116,6 +116,16 @@ impl Node {
     pub(super) fn path_to(&self, zone: ZoneId) -> Option<Vec<Side>> {
         let mut path = Vec::new();
         self.search(zone, &mut path).then_some(path)
+    }
+
+    /// The lowest split that `zone` lies under.
+    pub(super) fn split_above(&self, zone: ZoneId) -> Option<&Split> {
+        let path = self.path_to(zone)?;
+        let (_, parent) = path.split_last()?;
+        match &self.at(parent).content {
+            Content::Split(split) => Some(split),
+            Content::Zone(_) => None,
+        }
     }
 
     fn search(&self, zone: ZoneId, path: &mut Vec<Side>) -> bool {

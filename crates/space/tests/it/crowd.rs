@@ -1,8 +1,9 @@
 //! No circle of the range may meet five regions: plain arrangements, and random ones against sampling.
 
-use crate::world::at;
+use crate::world::{World, at, outlines, steps};
 use machine::Rng;
-use space::{Distance, Line, Partition, Polygon, Position, SplitError, TooCrowded, ZoneId};
+use proptest::prelude::*;
+use space::{Distance, GrowError, Line, Partition, Polygon, Position, SplitError, TooCrowded, ZoneId};
 
 fn mm(millimetres: u32) -> Distance {
     Distance::new(millimetres).unwrap()
@@ -32,7 +33,7 @@ fn propose(side: i32, range: u32, splits: &[(u32, Line)]) -> Result<Partition, S
 fn crowd(result: Result<Partition, SplitError>) -> TooCrowded {
     match result {
         Err(SplitError::Crowded(crowd)) => crowd,
-        other => panic!("not refused as crowded: {other:?}"),
+        other => panic!("not refused as crowded: {:?}", other.map(|it| it.outline())),
     }
 }
 
@@ -86,8 +87,58 @@ fn a_refusal_names_the_place_and_the_zones() {
     let text = crowd.to_string();
     assert!(text.starts_with("a circle of 1.1 m around ("), "{text}");
     let end = "would meet zone 0, zone 1, zone 2, zone 3, zone 4; at most 4 regions may come together: \
-               split farther from there, or along another line";
-    assert!(text.ends_with(end), "{text}");
+               draw the line farther from there or in another direction, or merge some of them first";
+    assert!(crowd.proven && text.ends_with(end), "{text}");
+}
+
+#[test]
+fn a_refusal_that_is_not_proven_says_so() {
+    // Three strips of 300 m between two more, the circle 299.98 m across: too near to tell.
+    let strips = [(0, 100_000), (1, 300_000), (2, 400_000), (1, 200_000)].map(|(it, x)| (it, upright(x)));
+    let crowd = crowd(propose(1_000_000, 149_990, &strips));
+    assert!(!crowd.proven && crowd.to_string().contains(" may meet zone 0, zone 1,"), "{crowd}");
+}
+
+/// Four regions that meet `from_east` of the east side of a world 10 m square.
+fn cross(from_east: i32) -> Partition {
+    let x = 10_000 - from_east;
+    propose(10_000, 500, &[(0, upright(x)), (0, level(5_000)), (1, level(5_000))]).unwrap()
+}
+
+fn wider() -> Polygon {
+    Polygon::rectangle(at(0, 0), at(20_000, 10_000)).unwrap()
+}
+
+#[test]
+fn growth_brings_no_fifth_region_near() {
+    let grow =
+        |partition: &Partition, range| partition.propose_grow(upright(10_000), wider(), ZoneId(9), mm(range));
+    let refusal = grow(&cross(100), 500).unwrap_err();
+    let GrowError::Crowded(crowd) = refusal else { panic!("{refusal}") };
+    assert_eq!(crowd.zones, [0, 1, 2, 3, 9].map(ZoneId));
+    check_witness(&cross(100).grow(upright(10_000), wider(), ZoneId(9)).unwrap(), &crowd);
+
+    assert_eq!(grow(&cross(1_100), 500), Ok(cross(1_100).grow(upright(10_000), wider(), ZoneId(9)).unwrap()));
+    assert!(matches!(grow(&cross(990), 500), Err(GrowError::Crowded(_))));
+    assert_eq!(grow(&cross(990), 490).unwrap().check_four(mm(490)), Ok(()));
+    assert_eq!(
+        cross(1_100).propose_grow(upright(9_000), wider(), ZoneId(9), mm(5)),
+        Err(GrowError::OldAreaChanged)
+    );
+}
+
+#[test]
+fn the_check_follows_growth_and_merges() {
+    let grown = cross(100).grow(upright(10_000), wider(), ZoneId(9)).unwrap();
+    check_witness(&grown, &grown.check_four(mm(500)).unwrap_err());
+    grown.merge(ZoneId(1), ZoneId(3)).unwrap().check_four(mm(500)).unwrap();
+    grown.merge(ZoneId(2), ZoneId(0)).unwrap().check_four(mm(500)).unwrap();
+    grown.check_four(mm(49)).unwrap();
+    // Crowded on the old side of the new border only, and on its new side only.
+    let split = |zone, x, new| grown.split(ZoneId(zone), upright(x), ZoneId(new)).unwrap();
+    check_witness(&split(1, 9_950, 10), &split(1, 9_950, 10).check_four(mm(49)).unwrap_err());
+    let east = split(9, 10_030, 10).split(ZoneId(9), level(5_000), ZoneId(11)).unwrap();
+    check_witness(&east, &east.check_four(mm(100)).unwrap_err());
 }
 
 #[test]
@@ -99,6 +150,23 @@ fn a_long_border_in_a_wide_world_is_settled_at_once() {
     for (count, range) in [(3, 1), (3, 1_000), (3, 1_000_000), (4, 10)] {
         propose(side, range, &splits[..count]).unwrap();
     }
+}
+
+#[test]
+fn a_crowd_far_below_one_side_is_found() {
+    // Strips 100 mm wide, five metres from the first line and all on one side of it.
+    let strips = [2_000, 7_000, 7_100, 7_200, 7_300];
+    let below = |turn: fn(Line) -> Line, zones: [u32; 5]| {
+        let splits = strips.into_iter().zip(zones).zip(1..);
+        let partition = splits.fold(whole(10_000), |partition, ((x, zone), new)| {
+            partition.split(ZoneId(zone), turn(upright(x)), ZoneId(new)).unwrap()
+        });
+        let crowd = partition.check_four(mm(200)).unwrap_err();
+        check_witness(&partition, &crowd);
+        partition.check_four(mm(140)).unwrap();
+    };
+    below(|line| line, [0, 1, 2, 3, 4]);
+    below(|line| line.reversed(), [0; 5]);
 }
 
 /// The most regions that sampled circles meet: around corners and the places a range away from them,
@@ -168,4 +236,22 @@ fn checked_splits_alone_keep_the_promise() {
         zones += partition.zones().len();
     }
     assert!(500 < zones, "{zones} zones: hardly any split was allowed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn sampling_agrees_after_growth_and_merges(
+        outline in outlines(),
+        steps in steps(20),
+        range in 1..3_000i64,
+        seed: u64,
+    ) {
+        let partition = World::grown(outline, 10_000, &steps).partition;
+        match partition.check_four(mm(range as u32)) {
+            Ok(()) => prop_assert!(most_met(&partition, range, &mut Rng::seeded(seed)) <= 4),
+            Err(crowd) => check_witness(&partition, &crowd),
+        }
+    }
 }

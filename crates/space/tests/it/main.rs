@@ -5,6 +5,7 @@
 mod crowd;
 mod grid;
 mod model;
+mod outline;
 mod partition;
 mod polygon;
 mod world;

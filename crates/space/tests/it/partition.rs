@@ -1,10 +1,11 @@
 //! Partitions against their model: one owner for every place, and nobody near is missed.
 
+use crate::model::Piece;
 use crate::world::{Kind, Spot, Step, World, at, outlines, steps};
 use proptest::prelude::*;
 use space::{
-    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, Distance, GrowError, Line, MergeError, Partition, Polygon,
-    Position, SplitError, ZoneId,
+    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, Distance, EDGES_MAX, Entry, GrowError, Line, MergeError,
+    Outline, Partition, Polygon, Position, SplitError, ZONES_MAX, ZoneId,
 };
 
 fn mm(millimetres: u32) -> Distance {
@@ -145,6 +146,97 @@ fn the_tree_has_a_deepest_level() {
     assert_eq!(partition.locate(at(64, 3)), Some(ZoneId(65)), "the line faces south: its left is east");
 }
 
+/// As many zones as there may be: strips 10 mm wide.
+fn full() -> Partition {
+    let mut tree = Vec::new();
+    strips(0, ZONES_MAX as i32, &mut tree);
+    let outline = Partition::new(square(10 * ZONES_MAX as i32), ZoneId(0)).outline();
+    Partition::from_outline(&Outline { tree, highest: ZoneId(ZONES_MAX as u32), ..outline }).unwrap()
+}
+
+fn strips(first: i32, count: i32, out: &mut Vec<Entry>) {
+    if count == 1 {
+        return out.push(Entry::Zone(ZoneId(first as u32)));
+    }
+    let middle = first + count / 2;
+    out.push(Entry::Split(line(10 * middle, 0, 10 * middle, 1)));
+    strips(first, count / 2, out);
+    strips(middle, count - count / 2, out);
+}
+
+#[test]
+fn a_world_has_so_many_zones_and_no_more() {
+    let (full, new) = (full(), ZoneId(ZONES_MAX as u32 + 1));
+    assert_eq!(full.zones().len(), ZONES_MAX);
+    let side = 10 * ZONES_MAX as i32;
+    let wider = Polygon::rectangle(at(0, 0), at(side + 1, side)).unwrap();
+    let (cut, east) = (line(5, 0, 5, 1), line(side, 0, side, 1));
+    assert_eq!(full.split(ZoneId(0), cut, new), Err(SplitError::TooManyZones));
+    assert_eq!(full.grow(east, wider.clone(), new), Err(GrowError::TooManyZones));
+
+    let fewer = full.merge(ZoneId(0), ZoneId(1)).unwrap();
+    assert_eq!(fewer.split(ZoneId(0), cut, new).unwrap().zones().len(), ZONES_MAX);
+    assert_eq!(fewer.grow(east, wider, new).unwrap().zones().len(), ZONES_MAX);
+}
+
+#[test]
+fn partitions_are_equal_however_their_lines_were_given() {
+    let split = |cut| Partition::new(square(10), ZoneId(1)).split(ZoneId(1), cut, ZoneId(2)).unwrap();
+    let one = split(line(5, 0, 5, 1));
+    assert_eq!(one, split(line(5, 0, 5, 2)));
+    assert_eq!(one, split(line(5, -900, 5, -7)));
+    assert_ne!(one, split(line(5, 1, 5, 0)));
+    assert_ne!(one, split(line(6, 0, 6, 1)));
+    let turned = Polygon::new(&[at(10, 10), at(0, 10), at(0, 0), at(10, 0)]).unwrap();
+    assert_eq!(turned, square(10));
+    assert_ne!(turned, square(11));
+}
+
+/// What lies right of the line, which leaves that edge open.
+fn right_of(cut: Line, low: Position, high: Position) -> Polygon {
+    Polygon::rectangle(low, high).unwrap().cut(&cut).unwrap().1
+}
+
+#[test]
+fn a_world_owns_its_edge_even_if_its_bounds_did_not() {
+    let east = right_of(line(50, 0, 50, 1), at(0, 0), at(100, 100));
+    assert!(!east.contains(at(50, 50)));
+    let world = Partition::new(east, ZoneId(1));
+    for y in [0, 50, 100] {
+        assert_eq!(world.locate(at(50, y)), Some(ZoneId(1)));
+    }
+    // The old edge, open in the new bounds.
+    let wider = right_of(line(50, 0, 50, 1), at(0, 0), at(150, 100));
+    let grown = world.grow(line(100, 0, 100, 1), wider, ZoneId(2)).unwrap();
+    assert_eq!(grown.locate(at(50, 100)), Some(ZoneId(1)));
+    // The new edge.
+    let wider = right_of(line(150, 1, 150, 0), at(50, 0), at(200, 100));
+    assert!(!wider.contains(at(150, 50)));
+    let grown = world.grow(line(100, 0, 100, 1), wider, ZoneId(2)).unwrap();
+    for y in [0, 50, 100] {
+        assert_eq!(grown.locate(at(150, y)), Some(ZoneId(2)));
+        assert!(grown.polygon(ZoneId(2)).unwrap().contains(at(150, y)));
+    }
+}
+
+/// What lies above the tangents of a parabola, up to a level line.
+fn bowl(edges: usize) -> Polygon {
+    let above = Polygon::rectangle(at(0, -100_000), at(100_000, 100_000)).unwrap();
+    (1..=edges as i32 - 2)
+        .fold(above, |polygon, n| polygon.cut(&line(n, n * n, n + 1, n * n + 2 * n)).unwrap().0)
+}
+
+#[test]
+fn bounds_have_so_many_edges_and_no_more() {
+    let north = line(1, 100_000, 0, 100_000);
+    let (most, more) = (bowl(EDGES_MAX), bowl(EDGES_MAX + 1));
+    let world = Partition::new(most, ZoneId(0));
+    assert_eq!(world.outline().bounds.len(), EDGES_MAX);
+    assert_eq!(Partition::from_outline(&world.outline()), Ok(world.clone()));
+    assert_eq!(world.grow(north, more.clone(), ZoneId(1)), Err(GrowError::TooManyEdges));
+    assert!(std::panic::catch_unwind(|| Partition::new(more, ZoneId(0))).is_err());
+}
+
 #[test]
 fn neighbours_are_the_others_in_reach() {
     let partition = halves().split(ZoneId(2), line(75_000, 0, 75_000, 1), ZoneId(3)).unwrap();
@@ -200,7 +292,7 @@ proptest! {
     ) {
         let world = World::grown(outline, scale, &steps);
         for (x, y, radius) in discs {
-            let radius = mm((radius.powi(3) * 2.0 * f64::from(scale)).min(f64::from(i32::MAX)) as u32);
+            let radius = mm((radius * radius * radius * 2.0 * f64::from(scale)).min(f64::from(i32::MAX)) as u32);
             check_touching(&world, world.spot(Spot::Fresh(x, y)), radius);
         }
         for &centre in world.used.iter().take(6) {
@@ -234,13 +326,35 @@ proptest! {
         reach in 0.0..1.0f64,
     ) {
         let world = World::grown(outline, scale, &steps);
-        let reach = mm((reach.powi(3) * f64::from(scale)) as u32);
+        let reach = mm((reach * reach * reach * f64::from(scale)) as u32);
         for (&zone, mine) in &world.model {
             let near = |other: &[_]| mine.iter().any(|a| other.iter().any(|b| a.is_within(reach, b)));
             let expected = world.model.iter().filter(|&(&it, pieces)| it != zone && near(pieces));
             let expected: Vec<_> = expected.map(|(&it, _)| it).collect();
             prop_assert_eq!(world.partition.neighbours(zone, reach), Some(expected), "{} {:?}", zone, reach);
         }
+    }
+
+    /// Any polygon may ask, such as a region of another version or one that lies outside.
+    #[test]
+    fn regions_near_a_foreign_polygon_are_found(
+        outline in outlines(),
+        scale in scales(),
+        steps in steps(7),
+        corners in [(-3.0..3.0, -3.0..3.0), (-3.0..3.0, -3.0..3.0), (-3.0..3.0, -3.0..3.0)],
+        reach in 0.0..1.0f64,
+    ) {
+        let world = World::grown(outline, scale, &steps);
+        let mut corners = corners.map(|(x, y)| world.spot(Spot::Fresh(x, y)));
+        if Polygon::new(&corners).is_err() {
+            corners.reverse();
+        }
+        let Ok(foreign) = Polygon::new(&corners) else { return Ok(()) };
+        let reach = mm((reach * reach * reach * f64::from(scale)) as u32);
+        let piece = Piece::bounded(&corners);
+        let near = world.model.iter().filter(|(_, pieces)| pieces.iter().any(|it| it.is_within(reach, &piece)));
+        let near: Vec<_> = near.map(|(&zone, _)| zone).collect();
+        prop_assert_eq!(world.partition.zones_near(&foreign, reach), near);
     }
 
     #[test]

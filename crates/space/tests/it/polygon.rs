@@ -83,7 +83,7 @@ fn boxes_and_sizes_at_the_ends_of_the_range() {
     let (low, high) = (COORDINATE_MIN, COORDINATE_MAX);
     let world = square(low, high);
     assert_eq!(world.bounding_box(), (at(low, low), at(high, high)));
-    assert!((world.area_f64() - 2f64.powi(62)).abs() < 1e10);
+    assert!((world.area_f64() - (1u64 << 62) as f64).abs() < 1e10);
     let (left, right) = world.cut(&line(low, low, high, high - 1)).unwrap();
     assert!(left.contains(at(high, high)) && right.contains(at(high, low)) && left.contains(at(low, low)));
     let (sliver, _) = right.cut(&line(high, high - 2, low, low)).map(|(a, b)| (b, a)).unwrap();

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs every fuzz target under libFuzzer, led by coverage, for so many seconds each (30 unless told).
+# Needs cargo-bolero and a C++ compiler: `./test --full` installs them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PWD/.tools/bin:$PATH"
+
+log=$(mktemp)
+for target in pose_bytes datagram_bytes damaged_datagrams; do
+  if ! cargo bolero test --package ecumene-wire --engine libfuzzer --sanitizer NONE \
+    -T "${1:-30}s" "fuzz::$target" > "$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    echo "error: the fuzz target $target failed" >&2
+    exit 1
+  fi
+  echo "$target: $(grep '^Done' "$log")"
+done
+rm -f "$log"
