@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long)]
     world: Option<f64>,
     /// The view distance.
-    #[arg(long, default_value_t = 120.0)]
+    #[arg(long, default_value_t = a3::paper::VIEW)]
     view: f64,
     /// The critical distance, the radius of A³'s close area.
     #[arg(long, default_value_t = 40.0)]

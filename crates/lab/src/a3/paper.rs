@@ -3,6 +3,9 @@
 /// The avatar counts of tables I and II.
 pub const AVATARS: [u32; 8] = [25, 50, 75, 100, 125, 150, 175, 200];
 
+/// The view distance (section VII), in metres.
+pub const VIEW: f64 = 120.0;
+
 /// The paper's policies in its column order, by our names.
 pub const POLICIES: [&str; 5] = ["none", "circle", "circle-attenuated", "field-of-view", "a3"];
 

@@ -72,7 +72,7 @@ impl Options {
             runs: 10,
             seed: 1,
             world: None,
-            view: 120.0,
+            view: super::paper::VIEW,
             critical: 40.0,
             angle: 180.0,
             speed: FITTED_SPEED,

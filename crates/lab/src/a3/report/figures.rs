@@ -58,7 +58,7 @@ pub(super) fn squares(results: &Results) -> Result<String, ReportError> {
     let ours: Vec<(f64, f64)> = results.squares.iter().map(share).collect();
     let (view, level) = (results.options.view, 100.0 * paper::circle_share());
     // The paper's share is that of its own circle.
-    let paper = ours.iter().filter(|_| view == 120.0).map(|it| (it.0, level)).collect();
+    let paper = ours.iter().filter(|_| view == paper::VIEW).map(|it| (it.0, level)).collect();
     let frame = Frame {
         title: "Which square do the tables fit?",
         x: "side of the world, metres",

@@ -104,7 +104,7 @@ pub fn misfit(results: &Results) -> Option<f64> {
 pub(super) fn finding(results: &Results) -> String {
     let options = &results.options;
     let here = format!("This report uses a square of {}.", options.world);
-    if options.view != 120.0 {
+    if options.view != paper::VIEW {
         return format!(
             "The view distance is not the paper's, so its tables say nothing about these numbers. {here}"
         );
@@ -114,9 +114,10 @@ pub(super) fn finding(results: &Results) -> String {
         row.map_or(String::from("?"), |it| format!("{:.1}", 100.0 * it.circle_share))
     };
     format!(
-        "The paper states a square of {STATED_WORLD}. In its tables a circle of 120 carries {:.0} % of all traffic; \
+        "The paper states a square of {STATED_WORLD}. In its tables a circle of {} carries {:.0} % of all traffic; \
          in such a square it carries {} % (seed {}, {} s). The tables fit a square of about {FITTED_WORLD}, where it \
          carries {} %. {here}",
+        paper::VIEW,
         100.0 * paper::circle_share(),
         share_in(STATED_WORLD),
         results.seed,
