@@ -10,9 +10,9 @@ use thiserror::Error;
 /// Which of the two readings of the paper to start from.
 ///
 /// The printed square of 750 cannot give the printed tables: a view of 120 there holds a tenth of the
-/// avatars, in the tables it holds half. The fitted reading takes the square, speeds and pauses that come
-/// nearest to the paper's average savings, and lets attenuation start at the critical distance for the
-/// circle too. `docs/lab-a3.md` shows the search.
+/// avatars, in the tables it holds half. The fitted reading takes a square, speeds and pauses that come
+/// near the paper's average savings, and lets attenuation start at the critical distance for the circle
+/// too. `docs/lab-a3.md` shows the search, and why the choice is provisional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The parameters as printed.

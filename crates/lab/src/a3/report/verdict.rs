@@ -93,7 +93,7 @@ pub fn failures(results: &Results) -> Vec<Verdict> {
 }
 
 /// How far the average savings are from the paper's: the root of the mean square difference, in points.
-/// The fitted setting is where this is least.
+/// `docs/lab-a3.md` compares settings by it.
 pub fn misfit(results: &Results) -> Option<f64> {
     let verdicts = verdicts(results).into_iter().filter(|it| it.about == About::AverageSaving);
     let squares: Vec<f64> = verdicts.map(|it| (it.ours - it.paper) * (it.ours - it.paper)).collect();
