@@ -3,7 +3,7 @@
 //! Safety between replicas rests on [`Request::Swap`]. Its answer may be [`Done::Unknown`] (the request
 //! or its answer was lost): then the machine reads before it acts, because the swap may have happened.
 
-use crate::Ticket;
+use crate::{Ticket, Time};
 
 /// A directory key, such as `zone/7`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub struct Key(pub String);
 pub struct Revision(pub u64);
 
 /// A key as the directory has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// The key.
     pub key: Key,
@@ -25,7 +25,7 @@ pub struct Entry {
 }
 
 /// One guarded write of a swap.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
     /// The key.
     pub key: Key,
@@ -36,7 +36,7 @@ pub struct Write {
 }
 
 /// Something for the directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
     /// Read these keys at one revision.
     Read {
@@ -52,10 +52,15 @@ pub enum Request {
         /// The guarded writes.
         writes: Vec<Write>,
     },
+    /// What time is it? The directory's clock is the world's.
+    Clock {
+        /// Comes back in [`Done`].
+        ticket: Ticket,
+    },
 }
 
 /// The directory's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Done {
     /// The keys as they are.
     Read {
@@ -77,6 +82,13 @@ pub enum Done {
         ticket: Ticket,
         /// The keys as they are.
         entries: Vec<Entry>,
+    },
+    /// The world's time when the directory answered.
+    Clock {
+        /// Which request this answers.
+        ticket: Ticket,
+        /// Never less than in any earlier answer, also after the directory restarted.
+        time: Time,
     },
     /// Nobody knows whether it happened, or may still happen. Read before acting.
     Unknown {
