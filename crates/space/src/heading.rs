@@ -1,8 +1,11 @@
 //! Where somebody faces.
 
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
+
 /// A direction in 65536ths of a turn, counterclockwise from east. Every value is a direction, and
 /// turning wraps by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct Heading(pub u16);
 
 impl Heading {

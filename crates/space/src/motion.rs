@@ -3,15 +3,33 @@
 use crate::position::OutOfRange;
 use crate::{Heading, Position};
 use machine::Time;
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
 
 /// The largest speed along one axis, about 16.8 km/s.
 pub const VELOCITY_MAX: i32 = (1 << 24) - 1;
 
 /// A velocity in millimetres per second, each axis within [`VELOCITY_MAX`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema)]
+#[serde(try_from = "Unchecked")]
 pub struct Velocity {
     x: i32,
     y: i32,
+}
+
+/// A velocity as bytes have it: not yet known to lie in range.
+#[derive(Deserialize)]
+struct Unchecked {
+    x: i32,
+    y: i32,
+}
+
+impl TryFrom<Unchecked> for Velocity {
+    type Error = OutOfRange;
+
+    fn try_from(it: Unchecked) -> Result<Self, OutOfRange> {
+        Self::new(it.x, it.y)
+    }
 }
 
 impl Velocity {
@@ -48,7 +66,7 @@ impl Velocity {
 }
 
 /// World time in whole milliseconds: a motion starts on one, so that the wire carries it exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct Millis(pub u64);
 
 impl Millis {
@@ -64,7 +82,7 @@ impl Millis {
 }
 
 /// A trajectory: from `position` at `start` on with `velocity`, until a newer motion replaces it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema)]
 pub struct Motion {
     /// Where it starts.
     pub position: Position,

@@ -1,5 +1,7 @@
 //! Places and distances in whole millimetres.
 
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
@@ -41,10 +43,26 @@ impl OutOfRange {
 }
 
 /// A place, in millimetres, with both coordinates in range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[serde(try_from = "Unchecked")]
 pub struct Position {
     x: i32,
     y: i32,
+}
+
+/// A position as bytes have it: not yet known to lie in range.
+#[derive(Deserialize)]
+struct Unchecked {
+    x: i32,
+    y: i32,
+}
+
+impl TryFrom<Unchecked> for Position {
+    type Error = OutOfRange;
+
+    fn try_from(it: Unchecked) -> Result<Self, OutOfRange> {
+        Self::new(it.x, it.y)
+    }
 }
 
 impl Position {
@@ -117,12 +135,33 @@ impl fmt::Display for Position {
 }
 
 /// A length in millimetres, at most `i32::MAX`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[serde(try_from = "u32")]
 pub struct Distance(u32);
 
+impl TryFrom<u32> for Distance {
+    type Error = OutOfRange;
+
+    fn try_from(millimetres: u32) -> Result<Self, OutOfRange> {
+        Self::new(millimetres)
+    }
+}
+
 impl Distance {
+    /// The longest.
+    pub const MAX: Self = Self(i32::MAX as u32);
+
     /// No distance.
     pub const ZERO: Self = Self(0);
+
+    /// `metres` whole metres, for constants.
+    ///
+    /// # Panics
+    /// If that is more than fits; in a constant, the compiler says so.
+    pub const fn of_metres(metres: u32) -> Self {
+        assert!(metres <= i32::MAX as u32 / 1_000, "a distance has at most 2,147,483 metres");
+        Self(metres * 1_000)
+    }
 
     /// `millimetres` millimetres.
     pub fn new(millimetres: u32) -> Result<Self, OutOfRange> {

@@ -1,0 +1,261 @@
+//! A game without its types: what a zone calls. Everything goes in and out as bytes, so that zones, logs and
+//! backups are compiled once and know no game.
+
+use crate::config::{NAME_MAX, REFUSAL_MAX, THINK_MIN};
+use crate::schema::schema_hash;
+use crate::{Addressee, Data, Draft, Game, MigrateError, Objects, PlayerId, Scope, Tx, View, Viewer, WORLD};
+use machine::{Span, Time};
+use space::{Distance, Motion, ObjectId, Polygon, Position};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a zone asks a game to do: one event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Call<'a> {
+    /// Fill a new world.
+    Populate {
+        /// Where.
+        region: &'a Polygon,
+    },
+    /// A player's action.
+    Act {
+        /// The player's avatar.
+        actor: ObjectId,
+        /// What they want.
+        action: &'a [u8],
+    },
+    /// A letter, or a timer.
+    Letter {
+        /// For whom.
+        to: Addressee,
+        /// What it says.
+        letter: &'a [u8],
+    },
+    /// An object thinks.
+    Think {
+        /// Which.
+        object: ObjectId,
+    },
+    /// A player comes.
+    Join {
+        /// Who.
+        player: PlayerId,
+        /// What they are called.
+        name: &'a str,
+    },
+    /// A player is gone.
+    Leave {
+        /// The avatar left behind.
+        avatar: ObjectId,
+    },
+}
+
+/// What a call led to, besides what is in its [`Draft`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// A thinker's next pause.
+    pub think_after: Option<Span>,
+    /// A newcomer's avatar.
+    pub avatar: Option<ObjectId>,
+}
+
+/// Why an event did not happen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Refused {
+    /// The game said no: its encoded `Refusal`.
+    ByGame(Vec<u8>),
+    /// The game did something it must not, or panicked. Says what to mend.
+    Fault(String),
+}
+
+/// A game as zones know it. Made of any [`Game`] by [`Hosted`].
+pub trait Rules: Send + Sync {
+    /// What the world is called.
+    fn name(&self) -> &'static str;
+    /// How far events reach and players sense.
+    fn range(&self) -> Distance;
+    /// What the game's types look like, as a number.
+    fn schema(&self) -> u64;
+    /// The world's own state, at its start.
+    fn world(&self) -> Option<Vec<u8>>;
+    /// Where a new player enters.
+    fn entrance(&self, player: PlayerId) -> Position;
+    /// How far a call reaches.
+    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, Refused>;
+    /// Carries a call out.
+    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused>;
+    /// Whether somebody may move like this.
+    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused>;
+    /// What a viewer may see of an object.
+    fn show(&self, object: &[u8], to: Viewer) -> Option<Vec<u8>>;
+    /// What kind of viewer the player of this avatar is.
+    fn class(&self, avatar: &[u8]) -> u8;
+    /// Whether relevance is anything but distance and direction.
+    fn grades(&self) -> bool;
+    /// How much an observer cares for a subject.
+    fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32;
+    /// Whether an object thinks.
+    fn thinks(&self, object: &[u8]) -> bool;
+    /// Brings a state that another version saved up to date.
+    fn migrate(&self, schema: u64, state: &[u8]) -> Result<Vec<u8>, MigrateError>;
+}
+
+/// Makes [`Rules`] of a [`Game`].
+pub struct Hosted<G>(pub G);
+
+impl<G: Game> Rules for Hosted<G> {
+    fn name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn range(&self) -> Distance {
+        G::RANGE
+    }
+
+    fn schema(&self) -> u64 {
+        schema_hash::<G>()
+    }
+
+    fn world(&self) -> Option<Vec<u8>> {
+        caught(|| self.0.world()).ok().flatten().and_then(|state| postcard::to_stdvec(&state).ok())
+    }
+
+    fn entrance(&self, player: PlayerId) -> Position {
+        caught(|| self.0.entrance(player)).unwrap_or_default()
+    }
+
+    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, Refused> {
+        let around = |object| {
+            let place = objects.find(object).map(|(motion, _)| motion.position_at(now));
+            place.map(|place| Scope::area(place, G::RANGE)).ok_or_else(|| gone(object))
+        };
+        match call {
+            Call::Populate { .. } => Ok(Scope::area(Position::ORIGIN, Distance::MAX)),
+            Call::Act { actor, action } => {
+                let action: G::Action = decoded("an action", action)?;
+                let scope = caught(|| self.0.scope(&View::new(objects, now), actor, &action))?;
+                checked::<G>(scope.map_err(|refusal| refused(&refusal))?)
+            }
+            Call::Think { object } | Call::Letter { to: Addressee::Object(object), .. } => around(object),
+            Call::Leave { avatar } => around(avatar),
+            Call::Letter { to: Addressee::Place(place), .. } => Ok(Scope::area(place, G::RANGE)),
+            Call::Letter { to: Addressee::World, .. } => Ok(Scope::objects([WORLD])),
+            Call::Join { player, .. } => Ok(Scope::area(self.entrance(player), G::RANGE)),
+        }
+    }
+
+    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused> {
+        match call {
+            Call::Populate { region } => {
+                caught(|| self.0.populate(&mut Tx::new(draft), region))?;
+                Ok(Ran::default())
+            }
+            Call::Act { actor, action } => {
+                let action = decoded("an action", action)?;
+                let ran = caught(|| self.0.execute(&mut Tx::new(draft), actor, action))?;
+                ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
+            }
+            Call::Letter { to, letter } => {
+                let letter = decoded("a letter", letter)?;
+                let ran = caught(|| self.0.on_letter(&mut Tx::new(draft), to, letter))?;
+                ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
+            }
+            Call::Think { object } => {
+                let think_after = caught(|| self.0.think(&mut Tx::new(draft), object))?;
+                Ok(Ran { think_after: think_after.map(|it| it.max(THINK_MIN)), avatar: None })
+            }
+            Call::Join { player, name } => {
+                let name: String = name.chars().take(NAME_MAX).collect();
+                let avatar = caught(|| self.0.on_join(&mut Tx::new(draft), player, &name))?;
+                let avatar = avatar.map_err(|refusal| refused(&refusal))?;
+                Ok(Ran { avatar: Some(avatar), think_after: None })
+            }
+            Call::Leave { avatar } => {
+                caught(|| self.0.on_leave(&mut Tx::new(draft), avatar))?;
+                Ok(Ran::default())
+            }
+        }
+    }
+
+    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused> {
+        let mover = decoded("a state", mover)?;
+        caught(|| self.0.allows(&mover, before, after))?.map_err(|refusal| refused(&refusal))
+    }
+
+    fn show(&self, object: &[u8], to: Viewer) -> Option<Vec<u8>> {
+        let object = postcard::from_bytes(object).ok()?;
+        let shown = caught(|| self.0.show(&object, to)).ok()??;
+        postcard::to_stdvec(&shown).ok()
+    }
+
+    fn class(&self, avatar: &[u8]) -> u8 {
+        let avatar = postcard::from_bytes(avatar).ok();
+        avatar.and_then(|it| caught(|| self.0.class(&it)).ok()).unwrap_or(0)
+    }
+
+    fn grades(&self) -> bool {
+        G::GRADES
+    }
+
+    fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32 {
+        let decoded = postcard::from_bytes(observer).ok().zip(postcard::from_bytes(subject).ok());
+        let Some((observer, subject)) = decoded else { return graded };
+        caught(|| self.0.relevance(&observer, &subject, graded)).unwrap_or(graded)
+    }
+
+    fn thinks(&self, object: &[u8]) -> bool {
+        let object = postcard::from_bytes(object).ok();
+        object.is_some_and(|it| caught(|| self.0.thinks(&it)).unwrap_or(false))
+    }
+
+    fn migrate(&self, schema: u64, state: &[u8]) -> Result<Vec<u8>, MigrateError> {
+        let state = G::migrate(schema, state)?;
+        postcard::to_stdvec(&state).map_err(|error| MigrateError(error.to_string()))
+    }
+}
+
+fn gone(object: ObjectId) -> Refused {
+    Refused::Fault(format!("object {object} is gone"))
+}
+
+/// Bytes from a player or a log, as the game's type. All of them: what follows is a lie or a mistake.
+fn decoded<T: Data>(what: &str, bytes: &[u8]) -> Result<T, Refused> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, rest)) => Err(Refused::Fault(format!("{} bytes follow after {what}", rest.len()))),
+        Err(error) => Err(Refused::Fault(format!("{what} does not decode: {error}"))),
+    }
+}
+
+fn refused(refusal: &impl Data) -> Refused {
+    match postcard::to_stdvec(refusal) {
+        Ok(bytes) if bytes.len() <= REFUSAL_MAX => Refused::ByGame(bytes),
+        Ok(bytes) => Refused::Fault(format!("a refusal of {} bytes: the most is {REFUSAL_MAX}", bytes.len())),
+        Err(error) => Refused::Fault(format!("{refusal:?} does not encode: {error}")),
+    }
+}
+
+fn checked<G: Game>(scope: Scope) -> Result<Scope, Refused> {
+    match scope {
+        Scope::Area { radius, .. } if G::RANGE < radius => Err(Refused::Fault(format!(
+            "Game::scope asks for {} m, beyond RANGE ({} m): reach less far, send a letter, or raise RANGE",
+            radius.metres(),
+            G::RANGE.metres()
+        ))),
+        scope => Ok(scope),
+    }
+}
+
+/// Runs game code. A panic in it is the game's fault and nobody else's: what it had written so far is in a
+/// draft that is thrown away.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Refused> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let text = said(panic.as_ref());
+        Refused::Fault(format!("the game panicked: {text}"))
+    })
+}
+
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a word")
+}

@@ -1,0 +1,48 @@
+//! Help for [`crate::Game::allows`].
+
+use space::{Distance, Motion};
+
+/// How much faster than allowed a path may look, in thousandths: clocks and roundings differ.
+const TOLERANCE: u64 = 50;
+
+/// How far a path may jump whatever its speed, in millimetres: two roundings and a little jitter.
+const SLACK: u64 = 250;
+
+/// Whether somebody who moved as `before` can move as `after` without ever being faster than `speed` per
+/// second: neither on the way to where `after` starts, nor from there on.
+pub fn is_within_speed(before: &Motion, after: &Motion, speed: Distance) -> bool {
+    let speed = u64::from(speed.millimetres());
+    let allowed = speed * (1000 + TOLERANCE) / 1000;
+    let (vx, vy) = (i64::from(after.velocity.x()), i64::from(after.velocity.y()));
+    let fast = (vx * vx + vy * vy) as u64;
+    let millis = after.start.0.saturating_sub(before.start.0);
+    let reach = u128::from(allowed) * u128::from(millis) / 1000 + u128::from(SLACK);
+    let stepped = u128::from(before.position.distance_squared(after.position));
+    fast <= allowed * allowed && stepped <= reach * reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::{Millis, Position, Velocity};
+
+    fn motion(millis: u64, x: i32, speed: i32) -> Motion {
+        Motion {
+            position: Position::new(x, 0).unwrap(),
+            velocity: Velocity::new(speed, 0).unwrap(),
+            start: Millis(millis),
+            ..Motion::default()
+        }
+    }
+
+    #[test]
+    fn neither_the_way_there_nor_the_way_on_may_be_too_fast() {
+        let speed = Distance::of_metres(5);
+        let before = motion(1_000, 0, 5_000);
+        assert!(is_within_speed(&before, &motion(2_000, 5_000, 5_000), speed));
+        assert!(is_within_speed(&before, &motion(2_000, -5_000, 0), speed), "it may have turned unheard");
+        assert!(!is_within_speed(&before, &motion(2_000, 5_600, 0), speed), "5.6 m in a second");
+        assert!(!is_within_speed(&before, &motion(2_000, 5_000, 5_300), speed), "5.3 m/s from here on");
+        assert!(!is_within_speed(&before, &motion(500, 5_000, 0), speed), "time does not run back");
+    }
+}
