@@ -8,7 +8,8 @@ use space::{COORDINATE_MIN, Heading, Position};
 pub struct Slot(pub u32);
 
 impl Slot {
-    pub(crate) const fn index(self) -> usize {
+    /// Its place in an array by slots.
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }

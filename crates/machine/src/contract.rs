@@ -1,11 +1,12 @@
 //! What goes into a machine and what a machine is.
 
 use crate::{Outbox, Time};
+use serde::{Deserialize, Serialize};
 
 /// Where a machine can be reached: a zone, a client, a lobby; not a process or a socket.
 ///
 /// Several machines share a host, so a link joins two addresses and never two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Address(pub u64);
 
 /// Counts the links between two addresses, rising. A message or a `LinkDown` that names an older link

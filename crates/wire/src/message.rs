@@ -48,6 +48,9 @@ pub enum DecodeError {
     /// A number lies outside what its field allows.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
+    /// A control message that is none: a count, a kind or a text that cannot be.
+    #[error("the bytes are no message")]
+    Malformed,
     /// No pose has this many bytes.
     #[error("a frame of {0} bytes cannot hold a pose")]
     FrameLength(u8),

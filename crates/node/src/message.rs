@@ -1,0 +1,40 @@
+//! What goes over a link between nodes: a zone's message, or a datagram of poses.
+
+use wire::{DATAGRAM_MAX, DecodeError, Message};
+
+/// A message of either plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeMsg {
+    /// The authority plane.
+    Zone(zone::Msg),
+    /// The dissemination plane: a datagram, as its carrier packed it.
+    Poses(Vec<u8>),
+}
+
+const ZONE: u8 = 0;
+const POSES: u8 = 1;
+
+impl Message for NodeMsg {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Zone(msg) => {
+                out.push(ZONE);
+                msg.encode(out);
+            }
+            Self::Poses(datagram) => {
+                out.push(POSES);
+                out.extend_from_slice(datagram);
+            }
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        match bytes.split_first() {
+            Some((&ZONE, rest)) => zone::Msg::decode(rest).map(Self::Zone),
+            Some((&POSES, rest)) if rest.len() <= DATAGRAM_MAX => Ok(Self::Poses(rest.to_vec())),
+            Some((&POSES, rest)) => Err(DecodeError::TooLong(rest.len())),
+            Some((&kind, _)) => Err(DecodeError::UnknownKind(kind)),
+            None => Err(DecodeError::TooShort),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Bringing a disk into the state that was found on it, before anything is written behind.
+//!
+//! A crash at any point of this leaves a disk on which the same is found again. Damaged files are set aside,
+//! never removed: whoever looks after the disk may still get something out of them.
+
+use crate::format::{self, ASIDE, TEMPORARY};
+use crate::scan::{Scan, Segment};
+use crate::{Media, MediaError};
+
+/// Mends a disk. Afterwards all that was found is durable. Gives back the names of all files set aside.
+pub(crate) fn mend<M: Media>(media: &mut M, scan: &Scan) -> Result<Vec<String>, MediaError> {
+    // What was seen by name must stay there before anything is removed because of it.
+    media.sync_names()?;
+    if scan.has_temporary {
+        media.remove(TEMPORARY)?;
+    }
+    for name in &scan.damaged {
+        media.rename(name, &aside(name))?;
+    }
+    if let Some(tail) = scan.segments.last() {
+        mend_tail(media, tail, scan.is_tail_damaged)?;
+    }
+    for name in &scan.stale {
+        media.remove(name)?;
+    }
+    media.sync_names()?;
+    let mut names = media.list()?;
+    names.retain(|name| name.starts_with(ASIDE));
+    Ok(names)
+}
+
+/// Writes the whole part of the last segment anew.
+///
+/// Truncating and syncing it would not do: what was read may be bytes that an earlier process, or an earlier
+/// life of this one, failed to sync. The system shows them until the power fails and says that there is
+/// nothing left to write. Bytes written to another file are on the disk when the sync says so.
+fn mend_tail<M: Media>(media: &mut M, tail: &Segment, is_damaged: bool) -> Result<(), MediaError> {
+    let name = format::segment_name(tail.first);
+    let file = media.read(&name)?;
+    if is_damaged {
+        write_whole(media, &aside(&name), &[&file])?;
+    }
+    let whole = usize::try_from(tail.length).ok().and_then(|length| file.get(..length));
+    let whole = whole.ok_or_else(|| MediaError::Missing(name.clone()))?;
+    write_whole(media, &name, &[whole])
+}
+
+/// Writes a file so that it is there as a whole or not at all. The name is not yet durable.
+pub(crate) fn write_whole<M: Media>(media: &mut M, name: &str, parts: &[&[u8]]) -> Result<(), MediaError> {
+    media.create(TEMPORARY)?;
+    for part in parts {
+        media.append(TEMPORARY, part)?;
+    }
+    media.sync(TEMPORARY)?;
+    media.rename(TEMPORARY, name)
+}
+
+fn aside(name: &str) -> String {
+    format!("{ASIDE}{name}")
+}

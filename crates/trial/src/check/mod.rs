@@ -1,0 +1,89 @@
+//! What must always hold, one file each. A checker sees everything that happens and says what is wrong with it.
+//!
+//! | file | statement | in the reliability list |
+//! |---|---|---|
+//! | `one_primary` | per epoch one host writes, the one the directory names; a record has one content | I3 |
+//! | `safe_to_tell` | what is announced is held twice, or on disk by who is alone | I16 |
+//! | `nothing_lost` | whoever reigns holds everything that was ever announced | I21 |
+//! | `prefix` | what a backup stores is what its primary wrote | I19 |
+//! | `same_state` | replicas with the same log hold the same state | I20 |
+//! | `fence` | nobody believes a lower epoch after a higher one | I4 |
+//! | `order` | what an observer sees of an object is what the log says, versions rising | I5 |
+//! | `exactly_once` | actions are done once, in order, and what was answered is in the log | I14, I15 |
+//! | `names` | an object's versions have no gap, and no name is given twice | I1 |
+//! | `time` | records' times and cuts never go back | H13 |
+//! | `replay` | a single-threaded reference comes to the same effects | I9, I8 |
+//! | `conservation` | items and coins are neither made nor lost but where the game says so | I17 |
+//! | `rejoin` | a host that came back says nothing before it is admitted | I22 |
+//! | `bounded` | queues stay below their limits | I24 |
+//! | `recovery` | after the faults end, everybody plays again and agrees | I23 |
+
+mod bounded;
+mod conservation;
+mod exactly_once;
+mod fence;
+mod names;
+mod nothing_lost;
+mod one_primary;
+mod order;
+mod prefix;
+mod recovery;
+mod rejoin;
+mod replay;
+mod safe_to_tell;
+mod same_state;
+mod time;
+
+use crate::ledger::{Ledger, Name};
+use crate::violation::Violations;
+use crate::world::World;
+use machine::Address;
+use zone::Note;
+
+pub use bounded::check as bounded;
+pub use recovery::{Agreement, check as recovery};
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<'a> {
+    /// A machine says something about itself.
+    Said(Address, &'a Note),
+    /// A host died.
+    Crashed(Address),
+}
+
+/// Everything that watches a run as it goes.
+#[derive(Debug, Default)]
+pub struct Checkers {
+    one_primary: one_primary::State,
+    same_state: same_state::State,
+    order: order::State,
+    exactly_once: exactly_once::State,
+    rejoin: rejoin::State,
+}
+
+impl Checkers {
+    /// Sees something that happened. The ledger has not heard of it yet.
+    pub fn see(&mut self, fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
+        self.one_primary.see(fact, ledger, out);
+        self.rejoin.see(fact, out);
+        self.order.see(fact, out);
+        self.exactly_once.see(fact);
+        self.same_state.see(fact, ledger, out);
+        safe_to_tell::see(fact, ledger, out);
+        nothing_lost::see(fact, ledger, out);
+        prefix::see(fact, ledger, out);
+        fence::see(fact, out);
+    }
+
+    /// Judges the history that survived.
+    pub fn end(&self, last: Name, world: &World, out: &mut Violations) {
+        let records = world.ledger.chain(last);
+        self.exactly_once.end(&records, &world.ledger, out);
+        self.order.end(&records, &world.ledger, out);
+        names::end(&records, &world.ledger, out);
+        time::end(&records, &world.ledger, out);
+        conservation::end(&records, &world.ledger, out);
+        replay::end(&records, world, out);
+    }
+}

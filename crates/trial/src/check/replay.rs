@@ -1,0 +1,122 @@
+//! A single-threaded reference that executes the surviving history again, from the inputs, chance and motions that
+//! were noted, comes to the same effects and the same state.
+
+use crate::ledger::{Ledger, Name};
+use crate::violation::Violations;
+use crate::world::World;
+use game::{Call, Draft, Names, Objects, Rules};
+use machine::{Rng, Time};
+use space::{Distance, Motion, ObjectId, Polygon, Position};
+use std::collections::BTreeMap;
+use zone::{Asked, Change, Ran, Record, State, changes_of};
+
+const NAME: &str = "replay";
+
+pub fn end(records: &[Name], world: &World, out: &mut Violations) {
+    let mut state = State::new(world.zone());
+    for name in records {
+        let Some((record, ran)) = entry(&world.ledger, *name) else {
+            return out.add(NAME, format!("record {name:?} is nowhere"));
+        };
+        if let Some(ran) = ran
+            && let Err(why) = execute(&mut state, &record, ran, world.rules(), world.region())
+        {
+            return out.add(NAME, format!("record {} ({:?}): {why}", record.index, record.cause));
+        }
+        if let Err(misfit) = state.apply(&record) {
+            return out.add(NAME, misfit.to_string());
+        }
+    }
+    for (host, replica) in world.replicas() {
+        if replica.head() == state.head
+            && replica.state().epoch == state.epoch
+            && replica.state().hash() != state.hash()
+        {
+            out.add(
+                NAME,
+                format!("{host:?} ends with another state than the reference at record {}", state.head),
+            );
+        }
+    }
+}
+
+fn entry(ledger: &Ledger, name: Name) -> Option<(Record, Option<&Ran>)> {
+    let logged = ledger.records.get(&name)?;
+    Some((Record::from_bytes(&logged.bytes)?, logged.ran.as_ref()))
+}
+
+fn execute(
+    state: &mut State,
+    record: &Record,
+    ran: &Ran,
+    rules: &dyn Rules,
+    region: &Polygon,
+) -> Result<(), String> {
+    let motions: BTreeMap<ObjectId, Motion> = ran.reads.iter().copied().collect();
+    for (&object, &motion) in &motions {
+        state.objects.set_motion(object, motion);
+    }
+    let known = Known { state, motions: &motions };
+    let (call, actor) = call(&ran.asked, region);
+    let names = Names { zone: state.zone, epoch: record.epoch, next: ran.next_name };
+    let mut draft = Draft::new(&known, ran.scope.clone(), actor, ran.time, Rng::seeded(ran.seed), names);
+    let result = rules.run(&mut draft, call);
+    let product = draft.finish().map_err(|fault| format!("the reference found a fault: {fault}"))?.0;
+    match (&result, ran.refused) {
+        (Ok(_), false) => (),
+        (Err(_), true) => return no_effects(record),
+        (Ok(_), true) => return Err("it was refused, the reference did it".to_owned()),
+        (Err(why), false) => return Err(format!("it was done, the reference refused it: {why:?}")),
+    }
+    let expected = changes_of(state, record.epoch, record.index, &product);
+    let effects: Vec<_> = record.changes.iter().filter(|it| is_effect(it)).cloned().collect();
+    if effects != expected {
+        return Err(format!("it led to {effects:?}, in the reference to {expected:?}"));
+    }
+    Ok(())
+}
+
+/// What only a game can cause. (The world's own object is put by the zone that founds the world.)
+fn is_effect(change: &Change) -> bool {
+    match change {
+        Change::Put { object, version, .. } => *object != game::WORLD || 1 < *version,
+        Change::Removed { .. } | Change::TimerSet { .. } | Change::LetterSent { .. } => true,
+        _ => false,
+    }
+}
+
+fn no_effects(record: &Record) -> Result<(), String> {
+    match record.changes.iter().find(|it| is_effect(it)) {
+        Some(change) => Err(format!("it was refused and led to {change:?}")),
+        None => Ok(()),
+    }
+}
+
+fn call<'a>(asked: &'a Asked, region: &'a Polygon) -> (Call<'a>, Option<ObjectId>) {
+    match asked {
+        Asked::Populate => (Call::Populate { region }, None),
+        Asked::Act { actor, action } => (Call::Act { actor: *actor, action }, Some(*actor)),
+        Asked::Letter { to, letter } => (Call::Letter { to: *to, letter }, None),
+        Asked::Think { object } => (Call::Think { object: *object }, None),
+        Asked::Join { player, name } => (Call::Join { player: *player, name }, None),
+        Asked::Leave { avatar } => (Call::Leave { avatar: *avatar }, Some(*avatar)),
+    }
+}
+
+/// The reference's objects, where the noted motions have them. Whom the event did not read it cannot have found.
+struct Known<'a> {
+    state: &'a State,
+    motions: &'a BTreeMap<ObjectId, Motion>,
+}
+
+impl Objects for Known<'_> {
+    fn find(&self, object: ObjectId) -> Option<(&Motion, &[u8])> {
+        self.state.objects.get(object).map(|it| (&it.motion, it.state.as_slice()))
+    }
+
+    fn visit(&self, _: Position, _: Distance, _: Time, visit: &mut dyn FnMut(ObjectId, &Motion)) {
+        for (&object, motion) in self.motions {
+            visit(object, motion);
+        }
+    }
+}

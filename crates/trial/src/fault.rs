@@ -1,0 +1,128 @@
+//! Kinds of trouble. A seed draws not only when something fails but which kinds of failure exist in its world: a bug
+//! that needs calm links *and* dying disks is rarely found where everything fails a little, all the time.
+
+use machine::Rng;
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! kinds {
+    ($($kind:ident $name:literal $about:literal,)*) => {
+        /// A kind of trouble.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = $about] $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
+
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+
+            /// What it does, in a line.
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$kind => $about,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Loss "loss" "Links lose messages, up to one in five.",
+    Duplicate "duplicate" "Datagrams arrive twice.",
+    Jitter "jitter" "Delays vary by up to 100 ms, so datagrams overtake each other.",
+    Late "late" "Some datagrams arrive up to a minute late.",
+    Spike "spike" "A link between hosts takes up to half a second for a while.",
+    Narrow "narrow" "A link between hosts carries little for a while.",
+    Cut "cut" "Two hosts cannot hear each other for a while; both reach the directory.",
+    OneWay "one-way" "One host cannot hear another for a while.",
+    Isolate "isolate" "A host hears nobody for a while, not even the directory.",
+    Clog "clog" "Links stop one by one, and go on in another order.",
+    Reset "reset" "All connections of a host break and are made anew.",
+    Crash "crash" "A host dies and comes back with its disk, less what was not synced.",
+    Point "point" "A host dies at a named step of a protocol.",
+    Wipe "wipe" "A host dies and comes back with an empty disk.",
+    Pause "pause" "A host is stopped for up to ten seconds and goes on as if nothing had been.",
+    Slow "slow" "A host needs up to 2 ms for every message for a while.",
+    ClockRate "clock-rate" "A host's clock runs at half to double speed for a while.",
+    ClockStep "clock-step" "A host's clock jumps ahead, by up to five minutes.",
+    DiskError "disk-error" "A sync fails.",
+    DiskFull "disk-full" "A disk is full.",
+    DiskSlow "disk-slow" "A disk takes up to 200 ms for a write, for a while.",
+    DiskFlip "disk-flip" "A host dies, and a bit of its disk has changed when it comes back.",
+    DiskOld "disk-old" "A host dies and comes back with a disk of some time ago.",
+    StopAll "stop-all" "Everything dies at once and comes back.",
+    DirectoryDown "directory-down" "The directory answers nobody for a while.",
+    DirectorySlow "directory-slow" "The directory takes up to 500 ms.",
+    DirectoryLossy "directory-lossy" "Questions to the directory or its answers are lost.",
+    DirectoryLate "directory-late" "Swaps happen long after their sender gave up on them.",
+    Storm "storm" "All players lose their connections together.",
+    Rejoin "rejoin" "Players' programs die, and they come back with a new session.",
+    Hostile "hostile" "Some players send nonsense.",
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no kind of trouble.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no fault called {0:?}; one of: {names}", names = names())]
+pub struct UnknownFault(String);
+
+fn names() -> String {
+    Kind::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Kind {
+    type Err = UnknownFault;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFault> {
+        let found = Self::ALL.iter().copied().find(|it| it.name() == name);
+        found.ok_or_else(|| UnknownFault(name.to_owned()))
+    }
+}
+
+/// Which kinds of trouble there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds(u64);
+
+impl Kinds {
+    /// Every kind.
+    pub const ALL: Self = Self((1 << Kind::ALL.len()) - 1);
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// These.
+    pub fn of(kinds: impl IntoIterator<Item = Kind>) -> Self {
+        Self(kinds.into_iter().fold(0, |bits, kind| bits | 1 << kind as u8))
+    }
+
+    /// Whether this one is among them.
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+
+    /// All of these, in order.
+    pub fn iter(self) -> impl Iterator<Item = Kind> {
+        Kind::ALL.iter().copied().filter(move |&it| self.has(it))
+    }
+
+    /// A seed's choice of these: each with even chance, so that every mixture comes up.
+    pub fn drawn(self, rng: &mut Rng) -> Self {
+        Self::of(self.iter().filter(|_| rng.coin()).collect::<Vec<_>>())
+    }
+}
+
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.iter().map(Kind::name).collect();
+        f.write_str(if names.is_empty() { "none".to_owned() } else { names.join(",") }.as_str())
+    }
+}

@@ -1,0 +1,24 @@
+//! Worlds under trial: the shipped machines on the simulator, everything that can break broken on purpose, and
+//! somebody who watches.
+//!
+//! A trial is a seed. It draws a world, its players, which kinds of trouble exist in it and when they strike; then
+//! everything heals, and the world must recover. Checkers (see [`check`]) watch all the time and judge the history
+//! that survived.
+//!
+//! This crate models no protocol: it runs the real ones. It never decides what a machine does.
+
+pub mod check;
+mod disk;
+pub mod fault;
+pub mod ledger;
+mod options;
+pub mod plan;
+mod run;
+mod service;
+mod violation;
+mod world;
+
+pub use options::{Asked, Options};
+pub use run::{Outcome, run, run_with, shrink};
+pub use violation::{Violation, Violations};
+pub use world::{HOSTS, Tally, World};

@@ -1,0 +1,79 @@
+//! What a trial is like: drawn from its seed, within what was asked for.
+
+use crate::fault::{Kind, Kinds};
+use machine::{Rng, Span};
+use zone::{Durability, Plants};
+
+/// What a person asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Which kinds of trouble may exist.
+    pub kinds: Kinds,
+    /// Whether every one of them exists in every run; otherwise each run draws its own choice.
+    pub all_kinds: bool,
+    /// Fixes switched off on purpose.
+    pub plants: Plants,
+    /// The durability, if it is not drawn.
+    pub durability: Option<Durability>,
+}
+
+impl Asked {
+    /// Every kind of trouble, everything works.
+    pub const EVERYTHING: Self =
+        Self { kinds: Kinds::ALL, all_kinds: false, plants: Plants::NONE, durability: None };
+}
+
+/// One trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Where all chance starts.
+    pub seed: u64,
+    /// How many play.
+    pub players: u32,
+    /// How long there is trouble.
+    pub trouble: Span,
+    /// How long the world has to recover.
+    pub calm: Span,
+    /// Which kinds of trouble exist.
+    pub kinds: Kinds,
+    /// How announcements wait for disks.
+    pub durability: Durability,
+    /// One way between two hosts.
+    pub host_delay: Span,
+    /// One way between a player and a host.
+    pub player_delay: Span,
+    /// How many things go wrong.
+    pub faults: u32,
+    /// Fixes switched off on purpose.
+    pub plants: Plants,
+}
+
+impl Options {
+    /// Draws a trial.
+    pub fn drawn(seed: u64, asked: &Asked) -> Self {
+        let mut rng = Rng::seeded(seed).fork_named(0x0071_0121);
+        let kinds = if asked.all_kinds { asked.kinds } else { asked.kinds.drawn(&mut rng) };
+        // Mostly few players: what goes wrong with a hundred mostly goes wrong with ten, and sooner.
+        let players = if rng.below(10) == 0 { 40 + rng.below(61) } else { 3 + rng.below(20) };
+        let trouble = Span::from_millis(45_000 + rng.below(55_000));
+        let drawn = if rng.coin() { Durability::Batched } else { Durability::Synced };
+        let faults = 4 + rng.below(30);
+        Self {
+            seed,
+            players: players as u32,
+            trouble,
+            calm: Span::from_millis(20_000),
+            kinds,
+            durability: asked.durability.unwrap_or(drawn),
+            host_delay: Span::from_micros(200 + rng.below(10_000)),
+            player_delay: Span::from_millis(5 + rng.below(75)),
+            faults: faults as u32,
+            plants: asked.plants,
+        }
+    }
+
+    /// Whether a kind of trouble exists.
+    pub const fn has(&self, kind: Kind) -> bool {
+        self.kinds.has(kind)
+    }
+}

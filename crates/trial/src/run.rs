@@ -1,0 +1,150 @@
+//! One trial from beginning to end: trouble, then calm, then judgement.
+
+use crate::check::{self, Agreement};
+use crate::options::{Asked, Options};
+use crate::plan::{self, Fault};
+use crate::violation::Violation;
+use crate::world::{Tally, World};
+use machine::{Span, Time};
+use std::collections::BTreeMap;
+
+/// What came of a trial.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The trial.
+    pub options: Options,
+    /// What went wrong in it.
+    pub faults: Vec<Fault>,
+    /// How long it was, in simulated time.
+    pub simulated: Span,
+    /// How many inputs reached machines.
+    pub events: u64,
+    /// The hash of the history.
+    pub history: u64,
+    /// What was counted.
+    pub tally: Tally,
+    /// What was violated, the first violation first.
+    pub violations: Vec<Violation>,
+    /// The last things that happened, if they were asked for.
+    pub trace: Vec<String>,
+    /// Mistakes of the game that were caught.
+    pub game_faults: usize,
+}
+
+/// Runs the trial of a seed.
+pub fn run(seed: u64, asked: &Asked) -> Outcome {
+    let options = Options::drawn(seed, asked);
+    run_with(options, plan::drawn(&options), None)
+}
+
+/// Runs a trial with these faults, keeping the last `trace` things that happened.
+pub fn run_with(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> Outcome {
+    let mut world = World::new(options);
+    if let Some(capacity) = trace {
+        world.sim.trace(capacity);
+    }
+    trouble(&mut world, &faults);
+    if world.violations.is_empty() {
+        recover(&mut world);
+    }
+    if world.violations.is_empty() {
+        world.judge();
+    }
+    Outcome {
+        options,
+        faults,
+        simulated: world.now().since(Time::ZERO),
+        events: world.sim.events(),
+        history: world.sim.history(),
+        tally: world.tally,
+        trace: world.sim.trace_lines().map(str::to_owned).collect(),
+        game_faults: world.faults_of_game.len(),
+        violations: world.violations.into_vec(),
+    }
+}
+
+/// How often queues are looked at.
+const LOOK_EVERY: Span = Span::from_millis(1_000);
+
+fn trouble(world: &mut World, faults: &[Fault]) {
+    // Beginnings and ends, in the order of time.
+    let mut turns: BTreeMap<(Time, usize, bool), &Fault> = BTreeMap::new();
+    for (number, fault) in faults.iter().enumerate() {
+        turns.insert((fault.at, number, true), fault);
+        turns.insert((fault.at + fault.span, number, false), fault);
+    }
+    let end = Time::ZERO + world.options.trouble;
+    let mut next_look = Time::ZERO + LOOK_EVERY;
+    for ((at, _, begins), fault) in turns {
+        let at = at.min(end);
+        while next_look < at {
+            world.run_until(next_look);
+            look(world);
+            next_look += LOOK_EVERY;
+        }
+        world.run_until(at);
+        if !world.violations.is_empty() {
+            return;
+        }
+        if begins {
+            plan::begin(world, fault);
+        } else {
+            plan::end(world, fault);
+        }
+    }
+    world.run_until(end);
+    look(world);
+}
+
+fn look(world: &mut World) {
+    let mut violations =
+        std::mem::replace(&mut world.violations, crate::violation::Violations::new(world.options.seed));
+    violations.now = world.now();
+    check::bounded(world, &mut violations);
+    world.violations = violations;
+}
+
+/// Everything heals; the players go on for a while, then rest, and everybody must agree.
+fn recover(world: &mut World) {
+    world.heal();
+    let healed = world.now();
+    let calm = world.options.calm;
+    world.run_until(healed + Span::from_micros(calm.as_micros() * 3 / 5));
+    world.calm();
+    world.run_until(healed + calm);
+    let agreement = Agreement::of(world);
+    world.run_until(healed + calm + Span::from_millis(1_000));
+    let mut violations =
+        std::mem::replace(&mut world.violations, crate::violation::Violations::new(world.options.seed));
+    if violations.is_empty() {
+        violations.now = world.now();
+        check::recovery(world, agreement.as_ref(), &mut violations);
+    }
+    world.violations = violations;
+}
+
+/// Leaves out faults one by one while the trial still fails in the same way: what is left is what it takes.
+pub fn shrink(outcome: &Outcome) -> Vec<Fault> {
+    let Some(first) = outcome.violations.first() else { return outcome.faults.clone() };
+    let fails = |faults: &[Fault]| {
+        let again = run_with(outcome.options, faults.to_vec(), None);
+        again.violations.first().is_some_and(|it| it.invariant == first.invariant)
+    };
+    let mut faults = outcome.faults.clone();
+    // Halves first: most faults have nothing to do with it.
+    let mut size = faults.len().div_ceil(2);
+    while 0 < size {
+        let mut start = 0;
+        while start < faults.len() {
+            let mut fewer = faults.clone();
+            fewer.drain(start..(start + size).min(faults.len()));
+            if fails(&fewer) {
+                faults = fewer;
+            } else {
+                start += size;
+            }
+        }
+        size = if size == 1 { 0 } else { size.div_ceil(2) };
+    }
+    faults
+}

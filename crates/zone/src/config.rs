@@ -1,0 +1,140 @@
+//! Every limit and timer of a zone, with its reason.
+
+use crate::plant::Plants;
+use game::Rules;
+use machine::{Address, Span};
+use space::{Distance, Polygon, ZoneId};
+use std::sync::Arc;
+
+/// Results kept for a player who does not acknowledge them. A client has at most [`UNACKED_MAX`] actions out.
+pub const KEPT_MAX: usize = 256;
+
+/// Actions a client may have sent without hearing their result. More would only wait at the zone.
+pub const UNACKED_MAX: usize = 64;
+
+/// Actions of one player that wait for an earlier one.
+pub const AHEAD_MAX: usize = 64;
+
+/// The most bytes of records in one message to the backup: a slow link still carries beacons between them.
+pub const APPEND_BYTES_MAX: usize = 64 * 1024;
+
+/// The most bytes of records sent to the backup and not acknowledged. At the limit the zone takes no actions
+/// until an answer comes: what it took would only wait, and its log would grow without end.
+pub const UNACKED_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Bytes of a snapshot per message to a new backup, one message per [`Timing::copy`].
+pub const COPY_BYTES: usize = 64 * 1024;
+
+/// Records kept in memory behind the committed one: for players who come back and for a backup that lost its
+/// link for a moment.
+pub const TAIL_MAX: usize = 4096;
+
+/// Records between two snapshots on disk.
+pub const SNAPSHOT_EVERY: u64 = 8192;
+
+/// Records between two checkpoints of the state's hash.
+pub const CHECKPOINT_EVERY: u64 = 256;
+
+/// How far ahead of the zone's own time a move may start: a client's clock is an estimate.
+pub const MOVE_AHEAD_MAX: Span = Span::from_millis(250);
+
+/// How much farther than its range a player still knows an object, in percent: without slack, somebody on the
+/// rim would come and go all the time.
+pub const VIEW_SLACK_PERCENT: u32 = 10;
+
+/// Letters and timers carried out at one go: a burst must not starve the players.
+pub const DUE_MAX: usize = 256;
+
+/// How announcements wait for disks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Durability {
+    /// Both disks before anything is announced.
+    Synced,
+    /// The backup's memory before, both disks soon after. A zone that is alone is always synced.
+    Batched,
+}
+
+/// When things happen by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Between two beacons of a primary.
+    pub beacon: Span,
+    /// A primary that no beacon was answered for this long sends no poses: somebody else may reign.
+    pub lease: Span,
+    /// A backup that heard nothing for this long asks the directory.
+    pub grace: Span,
+    /// A primary whose backup answered nothing for this long wants to reign alone. Longer than the grace, so that
+    /// of two replicas that lost each other the backup, which may be the healthy one, moves first.
+    pub patience: Span,
+    /// Records that wait for company on their way to the backup.
+    pub batch: Span,
+    /// Between two writes to disk, when nothing waits for them.
+    pub disk_batch: Span,
+    /// Between two streams of motions to the backup.
+    pub motions: Span,
+    /// Between two looks at who sees whom.
+    pub views: Span,
+    /// Between two questions to the directory, while something is unclear.
+    pub ask: Span,
+    /// Between two parts of a snapshot for a new backup.
+    pub copy: Span,
+    /// A player without a connection stays this long.
+    pub leave: Span,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        let ms = Span::from_millis;
+        Self {
+            beacon: ms(50),
+            lease: ms(200),
+            grace: ms(300),
+            patience: ms(400),
+            batch: ms(1),
+            disk_batch: ms(10),
+            motions: ms(100),
+            views: ms(200),
+            ask: ms(100),
+            copy: ms(20),
+            leave: ms(10_000),
+        }
+    }
+}
+
+/// What a replica is told when it starts.
+#[derive(Clone)]
+pub struct Config {
+    /// Which zone.
+    pub zone: ZoneId,
+    /// Its region.
+    pub region: Polygon,
+    /// The game.
+    pub rules: Arc<dyn Rules>,
+    /// The replica's own address.
+    pub me: Address,
+    /// Every address that may hold a replica of this zone.
+    pub peers: Vec<Address>,
+    /// Whether this replica may found the world, if there is none.
+    pub founds: bool,
+    /// Whether it may go on alone after a full stop although its partner has not come back.
+    pub force: bool,
+    /// How announcements wait for disks.
+    pub durability: Durability,
+    /// When things happen by themselves.
+    pub timing: Timing,
+    /// Where the world's chance starts.
+    pub seed: u64,
+    /// The most players at once.
+    pub players_max: usize,
+    /// Whether to tell the owner everything that a checker needs.
+    pub notes: bool,
+    /// Fixes switched off on purpose, to see whether checkers notice.
+    pub plants: Plants,
+}
+
+impl Config {
+    /// How far a player sees.
+    pub fn view(&self) -> Distance {
+        self.rules.range()
+    }
+}

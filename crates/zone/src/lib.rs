@@ -1,0 +1,46 @@
+//! The authority plane: a zone decides what is true in its region, and never loses what it announced.
+//!
+//! A zone has a primary and a backup on different hosts. Every committed change is a record in one log; nothing
+//! about it is told to anyone until the backup has acknowledged it. Who reigns is decided by compare-and-swap in the
+//! directory and by nothing else.
+//!
+//! Follow an action: [`Player`] numbers and sends it, `primary::players` takes it in order, `primary::write` has the
+//! game execute it and writes the record, `primary::follow` gets it acknowledged, `primary::announce` tells those
+//! who see it.
+//!
+//! This crate carries no poses (that is a carrier's work), does no I/O, and knows no game.
+
+mod backup;
+mod clock;
+pub mod config;
+mod core;
+mod entry;
+mod hash;
+mod locks;
+mod log;
+mod msg;
+mod nobody;
+mod note;
+mod plant;
+mod player;
+mod primary;
+mod record;
+mod replica;
+mod state;
+mod table;
+
+pub use clock::WorldClock;
+pub use config::{Config, Durability, Timing};
+pub use core::{Command, Event, Stage};
+pub use entry::{Reign, key};
+pub use hash::of_bytes as hash_of;
+pub use locks::{Granted, Holder, Locks, Places, WAITING_MAX};
+pub use msg::{Closed, Down, MESSAGE_MAX, Msg, PLAYER_MESSAGE_MAX, Peer, Shown, Up};
+pub use note::{Asked, Note, Ran};
+pub use plant::{Plant, Plants};
+pub use player::{Happening, Player, PlayerConfig, Want};
+pub use primary::changes_of;
+pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
+pub use replica::{Alone, Replica, Standing};
+pub use state::{Letter, Misfit, Player as PlayerRow, Snapshot, State, Timer};
+pub use table::{Object, Table};

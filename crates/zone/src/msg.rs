@@ -1,0 +1,230 @@
+//! Everything that goes over a zone's links: between replicas, and between a zone and its players.
+//!
+//! Every message of a replica carries its epoch, and whoever hears a lower one than the highest it knows does
+//! not listen: so an old primary that wakes up is talking to itself.
+
+use crate::record::{Index, Outcome};
+use game::PlayerId;
+use machine::{Address, Time};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use space::{Epoch, Motion, ObjectId};
+use wire::{DecodeError, Message};
+
+/// The most bytes a message may have. A record of the largest event, or a part of a snapshot, fits.
+pub const MESSAGE_MAX: usize = 2 * 1024 * 1024;
+
+/// The most bytes a message from a player may have.
+pub const PLAYER_MESSAGE_MAX: usize = 4 * 1024;
+
+/// A message of a zone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Msg {
+    /// Between replicas.
+    Peer(Epoch, Peer),
+    /// From a player.
+    Up(Up),
+    /// To a player, from a replica that reigns in this epoch.
+    Down(Epoch, Down),
+}
+
+/// Between replicas of one zone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Peer {
+    /// Primary to backup: these records come next.
+    Append {
+        /// The number of the first.
+        first: Index,
+        /// The records.
+        records: Vec<ByteBuf>,
+    },
+    /// Backup to primary: I have everything up to here.
+    Acked {
+        /// In memory.
+        index: Index,
+        /// On disk.
+        synced: Index,
+    },
+    /// Primary to backup: I am here.
+    Beacon {
+        /// The primary's own time.
+        sent: Time,
+    },
+    /// Backup to primary: I heard you.
+    Heard {
+        /// What the beacon said.
+        sent: Time,
+    },
+    /// Primary to backup: where things are now.
+    Motions(Vec<(ObjectId, Motion)>),
+    /// A replica without a role, to everybody: this is how far my log goes.
+    Standing {
+        /// The last record's epoch.
+        epoch: Epoch,
+        /// The last record's number.
+        index: Index,
+    },
+    /// Primary to a new backup: a part of a snapshot.
+    Copy {
+        /// The last record the snapshot stands for.
+        index: Index,
+        /// Where the part belongs.
+        offset: u32,
+        /// How long the whole is.
+        total: u32,
+        /// The part.
+        bytes: ByteBuf,
+    },
+}
+
+/// From a player to a zone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Up {
+    /// I want to play here.
+    Enter {
+        /// Who I am. (The token that proves it is checked before this is read.)
+        player: PlayerId,
+        /// Which session; a higher one replaces a lower.
+        session: u64,
+        /// What I am called.
+        name: String,
+        /// The last record I heard of, to hear what I missed.
+        seen: Index,
+    },
+    /// I want to do this.
+    Act {
+        /// 1, 2, 3 … per player.
+        number: u64,
+        /// I have the results up to this number.
+        acked: u64,
+        /// How my avatar moves.
+        motion: Motion,
+        /// The game's action.
+        action: ByteBuf,
+    },
+    /// My avatar moves like this from now on.
+    Move(Motion),
+    /// I have the results up to this number.
+    Ack(u64),
+    /// I leave.
+    Leave,
+}
+
+/// From a zone to a player.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Down {
+    /// You are in.
+    Entered {
+        /// Your avatar.
+        avatar: ObjectId,
+        /// How it moves.
+        motion: Motion,
+        /// The last of your actions that was dealt with.
+        cursor: u64,
+        /// World time.
+        time: Time,
+        /// Who takes over if this zone is lost, to keep a connection warm.
+        backup: Option<Address>,
+    },
+    /// Nobody reigns here that you could play with; ask somebody else.
+    NotHere {
+        /// Who may reign, as far as is known here.
+        primary: Option<Address>,
+    },
+    /// You cannot enter: another session of yours is newer, or the zone is full.
+    Closed(Closed),
+    /// What you see now, all of it: forget the rest.
+    Sight {
+        /// The last record this stands for.
+        index: Index,
+        /// Everything in sight.
+        objects: Vec<Shown>,
+    },
+    /// An event happened: apply all of it at once.
+    Told {
+        /// The event's record.
+        index: Index,
+        /// Objects that changed or came into sight.
+        shown: Vec<Shown>,
+        /// Objects that are gone.
+        gone: Vec<(ObjectId, u32)>,
+        /// What the game says.
+        notices: Vec<ByteBuf>,
+    },
+    /// What became of your action.
+    Result {
+        /// Which.
+        number: u64,
+        /// What.
+        outcome: Outcome,
+        /// The event's record; 0 if it is told again from what was kept.
+        index: Index,
+    },
+    /// These came into sight, or left it, because somebody moved.
+    Views {
+        /// They came.
+        shown: Vec<Shown>,
+        /// They left.
+        hidden: Vec<ObjectId>,
+    },
+    /// Your move was heard.
+    Moved {
+        /// Its generation.
+        generation: u32,
+        /// Its sequence.
+        sequence: u32,
+        /// World time, to set your clock by.
+        time: Time,
+    },
+    /// Your move was refused: your avatar moves like this.
+    Corrected(Motion),
+}
+
+/// Why a player cannot enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Closed {
+    /// A newer session of the same player plays.
+    Superseded,
+    /// There are too many players.
+    Full,
+    /// The game lets nobody in, or not this one.
+    Refused,
+}
+
+/// An object as a player may see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Which.
+    pub object: ObjectId,
+    /// Counts its owners.
+    pub incarnation: u32,
+    /// Counts its states.
+    pub version: u32,
+    /// How it moves.
+    pub motion: Motion,
+    /// The game's `Shown`.
+    pub shown: ByteBuf,
+}
+
+impl Message for Msg {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let taken = std::mem::take(out);
+        *out = postcard::to_extend(self, taken).expect("plain data encodes");
+        debug_assert!(out.len() - start <= MESSAGE_MAX, "a message of {} bytes", out.len() - start);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        if MESSAGE_MAX < bytes.len() {
+            return Err(DecodeError::TooLong(bytes.len()));
+        }
+        let (msg, rest) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
+        if !rest.is_empty() {
+            return Err(DecodeError::TrailingBytes);
+        }
+        if matches!(msg, Self::Up(_)) && PLAYER_MESSAGE_MAX < bytes.len() {
+            return Err(DecodeError::TooLong(bytes.len()));
+        }
+        Ok(msg)
+    }
+}

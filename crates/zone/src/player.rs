@@ -1,0 +1,546 @@
+//! The player's half of the protocol: finds who reigns, numbers actions and sends them until they are answered,
+//! moves the avatar, and knows what is in sight.
+//!
+//! It believes the highest epoch it has heard of and nobody below, and per object the highest (incarnation,
+//! version). After any switch it sends again whatever was not answered.
+
+use crate::clock::WorldClock;
+use crate::config::UNACKED_MAX;
+use crate::hash;
+use crate::msg::{Closed, Down, Msg, Shown, Up};
+use crate::note::Note;
+use crate::plant::{Plant, Plants};
+use crate::record::{Index, Outcome};
+use game::{PlayerId, Sight, Sighted};
+use machine::{
+    Address, Input, Lane, LatestKey, LinkNumber, Machine, Outbox, Rng, Span, Time, TimerName, Timers,
+};
+use serde_bytes::ByteBuf;
+use space::{Epoch, Heading, Millis, Motion, ObjectId, Velocity};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A move is said again this often: at first because it may be lost, then to hear that the zone is there.
+const MOVE_EVERY: Span = Span::from_millis(200);
+
+/// A zone that was silent for this long may be gone: everybody is asked who reigns.
+const SILENT: Span = Span::from_millis(400);
+
+/// How often everybody is asked, while nobody answers.
+const ASK_EVERY: Span = Span::from_millis(100);
+
+/// What a player is told when it starts.
+#[derive(Clone, Debug)]
+pub struct PlayerConfig {
+    /// Who.
+    pub player: PlayerId,
+    /// Which session.
+    pub session: u64,
+    /// Called what.
+    pub name: String,
+    /// Every address that may hold the zone.
+    pub hosts: Vec<Address>,
+    /// Where chance starts.
+    pub seed: u64,
+    /// Whether to tell the owner everything that a checker needs.
+    pub notes: bool,
+    /// Fixes switched off on purpose.
+    pub plants: Plants,
+}
+
+/// What a person (or bot) wants.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Want {
+    /// Do this: an encoded action.
+    Act(Vec<u8>),
+    /// Go on like this.
+    Steer(Velocity, Heading),
+    /// Take in a pose that a carrier brought.
+    Hear(ObjectId, Motion),
+    /// Leave the world.
+    Leave,
+}
+
+/// What a player's machine tells its owner.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Happening {
+    /// The player is in, with this avatar.
+    Entered(ObjectId),
+    /// The zone is silent; play goes on when another answers.
+    Searching,
+    /// What became of an action.
+    Answered(u64, Outcome),
+    /// What the game says.
+    Notice(Vec<u8>),
+    /// The avatar was set back.
+    Corrected(Motion),
+    /// The zone does not let the player in.
+    Closed(Closed),
+    /// An action could not be taken: too many are unanswered.
+    Busy,
+    /// Something for a checker.
+    Note(Note),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Ask,
+    Move,
+    Silence,
+}
+
+impl TimerName for Purpose {
+    const ALL: &'static [Self] = &[Self::Ask, Self::Move, Self::Silence];
+
+    fn slot(self) -> usize {
+        self as usize
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    incarnation: u32,
+    version: u32,
+}
+
+type Out = Outbox<Msg, Happening>;
+
+/// The player's machine.
+pub struct Player {
+    config: PlayerConfig,
+    now: Time,
+    clock: WorldClock,
+    rng: Rng,
+    timers: Timers<Purpose>,
+    links: BTreeMap<Address, LinkNumber>,
+    home: Option<Address>,
+    /// The highest epoch heard.
+    epoch: Epoch,
+    /// The last record heard of.
+    seen: Index,
+    /// When the home was heard last, and when it was asked to let us in.
+    heard: Time,
+    asked: Time,
+    searching: bool,
+    closed: bool,
+    me: Option<ObjectId>,
+    motion: Motion,
+    /// When the newest move was sent, until it is echoed.
+    move_sent: Option<Time>,
+    next: u64,
+    unanswered: VecDeque<(u64, ByteBuf)>,
+    /// Results up to this number have arrived.
+    acked: u64,
+    known: BTreeMap<ObjectId, Known>,
+    objects: BTreeMap<ObjectId, Sighted>,
+}
+
+impl Player {
+    /// A player who is not in yet.
+    pub fn new(config: PlayerConfig) -> Self {
+        let rng = Rng::seeded(config.seed).fork_named(config.player.0);
+        Self {
+            now: Time::ZERO,
+            clock: WorldClock::new(),
+            rng,
+            timers: Timers::new(),
+            links: BTreeMap::new(),
+            home: None,
+            epoch: Epoch(0),
+            seen: 0,
+            heard: Time::ZERO,
+            asked: Time::ZERO,
+            searching: true,
+            closed: false,
+            me: None,
+            motion: Motion::default(),
+            move_sent: None,
+            next: 1,
+            unanswered: VecDeque::new(),
+            acked: 0,
+            known: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            config,
+        }
+    }
+
+    /// What the player knows; `None` while they are not in.
+    pub fn sight(&self, now: Time) -> Option<Sight<'_>> {
+        let me = self.me?;
+        Some(Sight { now: self.clock.clone().now(now), me, objects: &self.objects })
+    }
+
+    /// Whether the player is in and hears from the zone.
+    pub const fn is_in(&self) -> bool {
+        self.home.is_some() && !self.searching
+    }
+
+    /// How many actions have not been answered.
+    pub fn unanswered(&self) -> usize {
+        self.unanswered.len()
+    }
+
+    /// The highest epoch heard.
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The version of every object known, for checkers.
+    pub fn versions(&self) -> impl Iterator<Item = (ObjectId, u32, u32)> {
+        self.known.iter().map(|(&id, it)| (id, it.incarnation, it.version))
+    }
+
+    fn note(&self, out: &mut Out, note: impl FnOnce() -> Note) {
+        if self.config.notes {
+            out.raise(Happening::Note(note()));
+        }
+    }
+
+    // Wants.
+
+    fn on_want(&mut self, want: Want, out: &mut Out) {
+        match want {
+            Want::Act(action) => self.act(ByteBuf::from(action), out),
+            Want::Steer(velocity, heading) => self.steer(velocity, heading, out),
+            Want::Hear(object, motion) => self.hear(object, &motion),
+            Want::Leave => {
+                if let Some(home) = self.home {
+                    out.send(home, Lane::Sure, Msg::Up(Up::Leave));
+                }
+                self.closed = true;
+            }
+        }
+    }
+
+    fn act(&mut self, action: ByteBuf, out: &mut Out) {
+        if UNACKED_MAX <= self.unanswered.len() || self.me.is_none() {
+            return out.raise(Happening::Busy);
+        }
+        let number = self.next;
+        self.next += 1;
+        let player = self.config.player;
+        self.note(out, || Note::Asked { player, number });
+        self.unanswered.push_back((number, action.clone()));
+        self.send_act(number, action, out);
+    }
+
+    fn send_act(&self, number: u64, action: ByteBuf, out: &mut Out) {
+        if let Some(home) = self.home {
+            let act = Up::Act { number, acked: self.acked, motion: self.motion, action };
+            out.send(home, Lane::Sure, Msg::Up(act));
+        }
+    }
+
+    fn steer(&mut self, velocity: Velocity, heading: Heading, out: &mut Out) {
+        if self.me.is_none() {
+            return;
+        }
+        let now = self.clock.now(self.now).max(self.motion.start.time());
+        let sequence = self.motion.sequence + 1;
+        self.motion =
+            Motion { velocity, heading, sequence, start: Millis::floor(now), ..self.motion.rebased(now) };
+        self.show_own();
+        self.send_move(out);
+    }
+
+    fn send_move(&mut self, out: &mut Out) {
+        self.timers.set(Purpose::Move, self.now + MOVE_EVERY);
+        if let Some(home) = self.home {
+            self.move_sent = Some(self.now);
+            out.send(home, Lane::Latest(LatestKey(0)), Msg::Up(Up::Move(self.motion)));
+        }
+    }
+
+    /// The own avatar is where the player moved it, not where others last heard of it.
+    fn show_own(&mut self) {
+        if let Some(own) = self.me.and_then(|me| self.objects.get_mut(&me)) {
+            own.motion = self.motion;
+        }
+    }
+
+    fn hear(&mut self, object: ObjectId, motion: &Motion) {
+        if Some(object) == self.me {
+            return;
+        }
+        if let Some(known) = self.objects.get_mut(&object)
+            && motion.is_newer_than(&known.motion)
+        {
+            known.motion = *motion;
+        }
+    }
+
+    // Finding who reigns.
+
+    fn ask_all(&mut self, out: &mut Out) {
+        if self.closed {
+            return;
+        }
+        self.asked = self.now;
+        let jitter = Span::from_micros(self.rng.below(ASK_EVERY.as_micros() / 2));
+        self.timers.set(Purpose::Ask, self.now + ASK_EVERY + jitter);
+        let enter = Up::Enter {
+            player: self.config.player,
+            session: self.config.session,
+            name: self.config.name.clone(),
+            seen: self.seen,
+        };
+        let hosts = self.config.hosts.iter().copied().filter(|it| self.links.contains_key(it));
+        out.send_many(hosts, Lane::Sure, Msg::Up(enter));
+    }
+
+    fn search(&mut self, out: &mut Out) {
+        if !self.searching {
+            self.searching = true;
+            out.raise(Happening::Searching);
+        }
+        self.ask_all(out);
+    }
+
+    // What the zone says.
+
+    fn on_down(&mut self, from: Address, epoch: Epoch, down: Down, out: &mut Out) {
+        let fenced = !self.config.plants.has(Plant::NoFence);
+        if fenced && (epoch < self.epoch || !self.is_believed(from, &down)) {
+            return;
+        }
+        if epoch < self.epoch {
+            let (player, known) = (self.config.player, self.epoch);
+            self.note(out, || Note::Regressed { player, known, heard: epoch });
+        }
+        // Hearsay does not count: what our home still has to say in its epoch is true.
+        if self.home == Some(from) || matches!(down, Down::Entered { .. }) {
+            self.epoch = self.epoch.max(epoch);
+        }
+        match down {
+            Down::Entered { avatar, motion, cursor, time, .. } => {
+                self.on_entered(from, avatar, motion, time, out);
+                if self.unanswered.is_empty() {
+                    self.next = self.next.max(cursor + 1); // Earlier sessions have acted.
+                }
+            }
+            Down::NotHere { .. } => self.on_not_here(from, out),
+            Down::Closed(why) => self.on_closed(from, why, out),
+            Down::Sight { index, objects } => self.on_sight(index, objects, out),
+            Down::Told { index, shown, gone, notices } => self.on_told(index, shown, gone, notices, out),
+            Down::Result { number, outcome, index } => self.on_result(number, outcome, index, out),
+            Down::Views { shown, hidden } => self.on_views(shown, &hidden, out),
+            Down::Moved { generation, sequence, time } => self.on_moved(generation, sequence, time),
+            Down::Corrected(motion) => self.on_corrected(motion, out),
+        }
+        if self.home == Some(from) {
+            self.heard = self.now;
+        }
+    }
+
+    /// Only the home tells what happens; others may only offer themselves.
+    fn is_believed(&self, from: Address, down: &Down) -> bool {
+        self.home == Some(from)
+            || matches!(down, Down::Entered { .. } | Down::NotHere { .. } | Down::Closed(_))
+    }
+
+    fn on_entered(&mut self, from: Address, avatar: ObjectId, motion: Motion, time: Time, out: &mut Out) {
+        self.clock.learn(self.asked, self.now, time);
+        if self.home == Some(from) && !self.searching && self.me == Some(avatar) {
+            return;
+        }
+        self.home = Some(from);
+        self.searching = false;
+        self.me = Some(avatar);
+        self.motion = motion;
+        self.timers.stop(Purpose::Ask);
+        self.timers.set(Purpose::Silence, self.now + SILENT);
+        let player = self.config.player;
+        self.note(out, || Note::Entered { player });
+        out.raise(Happening::Entered(avatar));
+        for (number, action) in self.unanswered.clone() {
+            self.send_act(number, action, out);
+        }
+        self.send_move(out);
+    }
+
+    fn on_not_here(&mut self, from: Address, out: &mut Out) {
+        if self.home == Some(from) {
+            self.home = None;
+            self.search(out);
+        }
+    }
+
+    fn on_closed(&mut self, from: Address, why: Closed, out: &mut Out) {
+        if why == Closed::Superseded {
+            self.closed = true;
+            self.timers.stop(Purpose::Ask);
+        }
+        if self.home == Some(from) {
+            self.home = None;
+        }
+        out.raise(Happening::Closed(why));
+    }
+
+    fn on_sight(&mut self, index: Index, objects: Vec<Shown>, out: &mut Out) {
+        self.seen = self.seen.max(index);
+        self.known.clear();
+        self.objects.clear();
+        for shown in objects {
+            self.see(index, shown, out);
+        }
+        self.show_own();
+    }
+
+    fn on_told(
+        &mut self,
+        index: Index,
+        shown: Vec<Shown>,
+        gone: Vec<(ObjectId, u32)>,
+        notices: Vec<ByteBuf>,
+        out: &mut Out,
+    ) {
+        for shown in shown {
+            self.see(index, shown, out);
+        }
+        for (object, version) in gone {
+            self.lose(index, object, version, out);
+        }
+        // Notices of a record that was heard before are told again after a switch: once is enough.
+        if self.seen < index {
+            for notice in notices {
+                out.raise(Happening::Notice(notice.into_vec()));
+            }
+        }
+        self.seen = self.seen.max(index);
+    }
+
+    fn on_views(&mut self, shown: Vec<Shown>, hidden: &[ObjectId], out: &mut Out) {
+        for shown in shown {
+            self.see(0, shown, out);
+        }
+        for object in hidden {
+            self.known.remove(object);
+            self.objects.remove(object);
+        }
+    }
+
+    fn see(&mut self, index: Index, shown: Shown, out: &mut Out) {
+        let Shown { object, incarnation, version, motion, shown } = shown;
+        let newer =
+            self.known.get(&object).is_none_or(|it| (it.incarnation, it.version) <= (incarnation, version));
+        if !newer {
+            return;
+        }
+        let (player, epoch) = (self.config.player, self.epoch);
+        self.note(out, || {
+            let hash = hash::of(&[&shown]);
+            Note::Saw { player, epoch, index, object, incarnation, version, hash }
+        });
+        self.known.insert(object, Known { incarnation, version });
+        let shown = shown.into_vec();
+        if Some(object) == self.me && self.motion.generation < motion.generation {
+            self.motion = motion; // An event moved us.
+            out.raise(Happening::Corrected(motion));
+        }
+        let motion = match self.objects.get(&object) {
+            Some(known) if known.motion.is_newer_than(&motion) => known.motion,
+            _ => motion,
+        };
+        self.objects.insert(object, Sighted { motion, shown });
+        self.show_own();
+    }
+
+    fn lose(&mut self, index: Index, object: ObjectId, version: u32, out: &mut Out) {
+        let Some(known) = self.known.get(&object).filter(|it| it.version <= version) else { return };
+        let (player, epoch, incarnation) = (self.config.player, self.epoch, known.incarnation);
+        self.note(out, || Note::Saw { player, epoch, index, object, incarnation, version, hash: 0 });
+        self.known.remove(&object);
+        self.objects.remove(&object);
+    }
+
+    fn on_result(&mut self, number: u64, outcome: Outcome, index: Index, out: &mut Out) {
+        let _ = index;
+        let Some(place) = self.unanswered.iter().position(|it| it.0 == number) else { return };
+        self.unanswered.remove(place);
+        let first = self.unanswered.front().map_or(self.next, |it| it.0);
+        self.acked = self.acked.max(first - 1);
+        let player = self.config.player;
+        self.note(out, || Note::Answered { player, number, outcome: outcome.clone() });
+        out.raise(Happening::Answered(number, outcome));
+        if let (true, Some(home)) = (self.unanswered.is_empty(), self.home) {
+            out.send(home, Lane::Sure, Msg::Up(Up::Ack(self.acked)));
+        }
+    }
+
+    fn on_moved(&mut self, generation: u32, sequence: u32, time: Time) {
+        if (generation, sequence) != (self.motion.generation, self.motion.sequence) {
+            return;
+        }
+        if let Some(sent) = self.move_sent.take() {
+            self.clock.learn(sent, self.now, time);
+        }
+    }
+
+    fn on_corrected(&mut self, motion: Motion, out: &mut Out) {
+        let sequence = self.motion.sequence.max(motion.sequence);
+        self.motion = Motion { sequence, ..motion };
+        self.show_own();
+        out.raise(Happening::Corrected(motion));
+    }
+
+    // Time.
+
+    fn on_timer(&mut self, purpose: Purpose, out: &mut Out) {
+        match purpose {
+            Purpose::Ask if self.searching => self.ask_all(out),
+            Purpose::Ask => (),
+            Purpose::Move => self.send_move(out),
+            Purpose::Silence => {
+                let silent = SILENT <= self.now.since(self.heard);
+                if silent {
+                    self.search(out);
+                }
+                let next = if silent { self.now + SILENT } else { self.heard + SILENT };
+                self.timers.set(Purpose::Silence, next);
+            }
+        }
+    }
+}
+
+impl Machine for Player {
+    type Msg = Msg;
+    type Command = Want;
+    type Event = Happening;
+
+    fn handle(&mut self, now: Time, input: Input<Msg, Want>, out: &mut Out) {
+        self.now = now;
+        match input {
+            Input::Command(want) => self.on_want(want, out),
+            Input::LinkUp { peer, link } => {
+                self.links.insert(peer, link);
+                if self.searching || self.home == Some(peer) {
+                    // A new link to our home: it has forgotten us.
+                    self.search(out);
+                }
+            }
+            Input::LinkDown { peer, link } => {
+                if self.links.get(&peer) == Some(&link) {
+                    self.links.remove(&peer);
+                    if self.home == Some(peer) {
+                        self.home = None;
+                        self.search(out);
+                    }
+                }
+            }
+            Input::Recv { from, link, msg: Msg::Down(epoch, down) }
+                if self.links.get(&from) == Some(&link) =>
+            {
+                self.on_down(from, epoch, down, out);
+            }
+            Input::Recv { .. } => (),
+            Input::Wake => {
+                while let Some(purpose) = self.timers.take_due(now) {
+                    self.on_timer(purpose, out);
+                }
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.deadline()
+    }
+}

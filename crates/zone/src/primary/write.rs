@@ -1,0 +1,278 @@
+//! From a call of the game to a record.
+
+use super::Primary;
+use super::announce::Pending;
+use crate::core::{Core, Event, Out};
+use crate::hash;
+use crate::msg::Down;
+use crate::note::{Asked, Note, Ran};
+use crate::plant::Plant;
+use crate::record::{Cause, Change, Index, Record, Stamp, cut_at};
+use crate::state::{State, world_object};
+use game::{Addressee, Call, Draft, Names, Product, Refused, Write};
+use machine::Rng;
+use serde_bytes::ByteBuf;
+use space::{Epoch, Motion, ObjectId};
+use std::sync::Arc;
+
+/// What a call of the game led to.
+pub(super) struct Executed {
+    pub(super) product: Product,
+    pub(super) ran: game::Ran,
+    note: Option<Ran>,
+}
+
+/// A call that could not be carried out.
+pub(super) struct Failed {
+    pub(super) why: Refused,
+    pub(super) note: Option<Ran>,
+}
+
+impl Primary {
+    /// The first records of a new world.
+    pub(super) fn found(&mut self, core: &mut Core, out: &mut Out) {
+        let region = core.config.region.clone();
+        let executed = self.execute(core, Call::Populate { region: &region });
+        let world = core.config.rules.world().map(world_object);
+        match executed {
+            Ok(executed) => {
+                self.write_product(core, Cause::Founding, world.into_iter().collect(), executed, out)
+            }
+            Err(failed) => {
+                self.tell_fault(failed.why, out);
+                self.write(core, Cause::Founding, world.into_iter().collect(), out);
+            }
+        }
+    }
+
+    /// Carries out a call, without anything becoming true yet.
+    pub(super) fn execute(&mut self, core: &mut Core, call: Call<'_>) -> Result<Executed, Failed> {
+        let now = core.world_now();
+        core.state.objects.refresh(now);
+        let rules = Arc::clone(&core.config.rules);
+        let table = &core.state.objects;
+        let scope = rules.scope(table, now, call).map_err(|why| Failed { why, note: None })?;
+        let seed = hash::of_value(&(core.config.seed, self.epoch, core.log.head() + 1));
+        let names = self.names(core);
+        let actor = match call {
+            Call::Act { actor, .. } => Some(actor),
+            Call::Leave { avatar } => Some(avatar),
+            _ => None,
+        };
+        let mut draft = Draft::new(table, scope.clone(), actor, now, Rng::seeded(seed), names);
+        let result = rules.run(&mut draft, call);
+        let finished = draft.finish();
+        let note = |product: &Product, refused| {
+            let reads = product.reads.iter().map(|(&id, &motion)| (id, motion)).collect();
+            let asked = asked(call);
+            Ran { asked, scope: scope.clone(), time: now, seed, reads, next_name: names.next, refused }
+        };
+        let notes = core.config.notes;
+        match (result, finished) {
+            (Ok(ran), Ok((product, _))) => {
+                let note = notes.then(|| note(&product, false));
+                Ok(Executed { product, ran, note })
+            }
+            (Err(why), Ok((product, _))) => Err(Failed { why, note: notes.then(|| note(&product, true)) }),
+            (_, Err(fault)) => Err(Failed { why: Refused::Fault(fault), note: None }),
+        }
+    }
+
+    fn names(&self, core: &Core) -> Names {
+        let next = if core.state.epoch == self.epoch { core.state.next_name } else { 0 };
+        let epoch = if core.config.plants.has(Plant::ReuseNames) { Epoch(1) } else { self.epoch };
+        Names { zone: core.config.zone, epoch, next }
+    }
+
+    /// Writes what a call led to as one record, after `first`.
+    pub(super) fn write_product(
+        &mut self,
+        core: &mut Core,
+        cause: Cause,
+        first: Vec<Change>,
+        executed: Executed,
+        out: &mut Out,
+    ) {
+        let Executed { product, note, .. } = executed;
+        let (epoch, index) = (self.epoch, core.log.head() + 1);
+        let mut changes = first;
+        changes.extend(changes_of(&core.state, epoch, index, &product));
+        let notices = product.notices.into_iter().map(|(to, bytes)| (to, ByteBuf::from(bytes))).collect();
+        let motions = self.unlogged(core, product.reads.keys().copied());
+        let time = core.world_now();
+        let record = Record { index, epoch, cut: cut_at(time), time, cause, changes, notices, motions };
+        self.commit_to_log(core, record, note, out);
+        for (object, motion) in product.steered {
+            self.steer(core, object, motion, out);
+        }
+    }
+
+    /// Writes a record that no game was asked about.
+    pub(super) fn write(&mut self, core: &mut Core, cause: Cause, changes: Vec<Change>, out: &mut Out) {
+        self.write_noted(core, cause, changes, None, out);
+    }
+
+    pub(super) fn write_noted(
+        &mut self,
+        core: &mut Core,
+        cause: Cause,
+        changes: Vec<Change>,
+        note: Option<Ran>,
+        out: &mut Out,
+    ) {
+        let (epoch, index, time) = (self.epoch, core.log.head() + 1, core.world_now());
+        let (notices, motions) = (Vec::new(), Vec::new());
+        let record = Record { index, epoch, cut: cut_at(time), time, cause, changes, notices, motions };
+        self.commit_to_log(core, record, note, out);
+    }
+
+    /// The one place where a primary makes something true: in state, log and the list of what to tell.
+    fn commit_to_log(&mut self, core: &mut Core, record: Record, note: Option<Ran>, out: &mut Out) {
+        if core.config.plants.has(Plant::TornEvents) && 1 < record.changes.len() && note.is_some() {
+            return self.tear(core, record, note, out);
+        }
+        let bytes = self.logged_bytes(core, &record);
+        let applied = core.state.apply(&record);
+        assert_eq!(applied, Ok(()), "a primary's record follows from its own state");
+        let bytes: Arc<[u8]> = Arc::from(bytes);
+        core.log.push(record.epoch, Arc::clone(&bytes));
+        core.note(out, || Note::Wrote { record: bytes.to_vec(), ran: note });
+        for (object, motion) in &record.motions {
+            self.motion_logged(*object, motion);
+        }
+        for change in &record.changes {
+            self.unsettle(core, change);
+        }
+        self.pending_bytes += bytes.len();
+        self.pending.push_back(Pending { record, bytes: bytes.len() });
+    }
+
+    /// The record's bytes for backup and disk: all of it, unless a mistake was planted.
+    fn logged_bytes(&self, core: &Core, record: &Record) -> Vec<u8> {
+        let plants = core.config.plants;
+        let is_lost = |it: &Change| match it {
+            Change::TimerSet { .. } => plants.has(Plant::TimersUnlogged),
+            Change::LetterSent { .. } => plants.has(Plant::LettersUnlogged),
+            _ => false,
+        };
+        if plants == crate::Plants::NONE || !record.changes.iter().any(is_lost) {
+            return record.to_bytes();
+        }
+        let mut record = record.clone();
+        record.changes.retain(|it| !is_lost(it));
+        record.to_bytes()
+    }
+
+    /// A planted mistake: an event in several records.
+    fn tear(&mut self, core: &mut Core, record: Record, mut note: Option<Ran>, out: &mut Out) {
+        for change in record.changes.clone() {
+            let index = core.log.head() + 1;
+            let part = Record { index, changes: vec![change], notices: Vec::new(), ..record.clone() };
+            self.commit_to_log(core, part, note.take(), out);
+        }
+    }
+
+    /// Motions of these objects that no record holds yet.
+    fn unlogged(&self, core: &Core, objects: impl Iterator<Item = ObjectId>) -> Vec<(ObjectId, Motion)> {
+        let motion = |id| core.state.objects.get(id).map(|it| (id, it.motion));
+        let is_new = |(id, motion): &(ObjectId, Motion)| {
+            (motion.generation, motion.sequence) != self.logged.get(id).copied().unwrap_or_default()
+        };
+        objects.filter_map(motion).filter(is_new).collect()
+    }
+
+    /// A change is written and not told: nobody new may see the object before it is.
+    fn unsettle(&mut self, core: &Core, change: &Change) {
+        match change {
+            Change::Put { object, motion, state, version, .. } => {
+                *self.unsettled.entry(*object).or_default() += 1;
+                self.motion_logged(*object, motion);
+                if *version == 1 && core.config.rules.thinks(state) {
+                    self.thoughts.think_at(*object, core.now);
+                }
+            }
+            Change::Removed { object, .. } => {
+                *self.unsettled.entry(*object).or_default() += 1;
+                self.logged.remove(object);
+                self.moved.remove(object);
+            }
+            _ => (),
+        }
+    }
+
+    /// Something without a player changes its course.
+    pub(super) fn steer(&mut self, core: &mut Core, object: ObjectId, motion: Motion, out: &mut Out) {
+        core.state.objects.set_motion(object, motion);
+        self.moved.insert(object);
+        self.stage_motion(object, &motion, out);
+    }
+
+    /// A mistake of the game's is told to its author, not to players.
+    pub(super) fn tell_fault(&self, why: Refused, out: &mut Out) {
+        if let Refused::Fault(text) = why {
+            out.raise(Event::Fault(text));
+        }
+    }
+
+    pub(super) fn say(&self, to: machine::Address, down: Down, out: &mut Out) {
+        out.send(to, machine::Lane::Sure, crate::msg::Msg::Down(self.epoch, down));
+    }
+}
+
+/// What a game's transaction makes of a zone's state, as the changes of one record.
+pub fn changes_of(state: &State, epoch: Epoch, index: Index, product: &Product) -> Vec<Change> {
+    let mut place = 0;
+    let mut stamp = || {
+        place += 1;
+        Stamp { epoch, index, place }
+    };
+    let mut changes: Vec<_> =
+        product.writes.iter().filter_map(|(&object, write)| effect(state, object, write)).collect();
+    for (object, at, letter) in &product.timers {
+        let letter = ByteBuf::from(letter.clone());
+        changes.push(Change::TimerSet { stamp: stamp(), at: *at, object: *object, letter });
+    }
+    for (to, letter) in &product.letters {
+        changes.push(Change::LetterSent { stamp: stamp(), to: *to, letter: ByteBuf::from(letter.clone()) });
+    }
+    changes
+}
+
+/// What a write of the game makes of an object.
+fn effect(state: &State, object: ObjectId, write: &Write) -> Option<Change> {
+    let known = state.objects.get(object);
+    match write {
+        Write::Spawned { motion, state } => {
+            let (motion, state) = (*motion, ByteBuf::from(state.clone()));
+            Some(Change::Put { object, incarnation: 1, version: 1, motion, state })
+        }
+        Write::Changed { state, motion } => known.map(|it| Change::Put {
+            object,
+            incarnation: it.incarnation,
+            version: it.version + 1,
+            motion: motion.unwrap_or(it.motion),
+            state: state.as_ref().map_or_else(|| it.state.clone(), |state| ByteBuf::from(state.clone())),
+        }),
+        Write::Removed => known.map(|it| Change::Removed { object, version: it.version + 1 }),
+    }
+}
+
+fn asked(call: Call<'_>) -> Asked {
+    match call {
+        Call::Populate { .. } => Asked::Populate,
+        Call::Act { actor, action } => Asked::Act { actor, action: action.to_vec() },
+        Call::Letter { to, letter } => Asked::Letter { to, letter: letter.to_vec() },
+        Call::Think { object } => Asked::Think { object },
+        Call::Join { player, name } => Asked::Join { player, name: name.to_owned() },
+        Call::Leave { avatar } => Asked::Leave { avatar },
+    }
+}
+
+/// A letter's addressee, if it is still there.
+pub(super) fn is_there(core: &Core, to: Addressee) -> bool {
+    match to {
+        Addressee::Object(object) => core.state.objects.get(object).is_some(),
+        Addressee::World => core.state.objects.get(game::WORLD).is_some(),
+        Addressee::Place(_) => true,
+    }
+}

@@ -1,0 +1,201 @@
+//! The record log: every committed change of a zone, as plain data.
+//!
+//! One mechanism for replication, durability, recovery and (later) splits: a zone's state is what its records
+//! say, applied in order. Records hold effects, not inputs, so that no replica has to compute what another
+//! computed.
+
+use game::{Addressee, Hearers, PlayerId};
+use machine::{Address, Span, Time};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use space::{Epoch, Motion, ObjectId};
+
+/// The number of a record in its zone's log; the first is 1.
+pub type Index = u64;
+
+/// How often the cut number rises. All zones of a world close the same cuts, so that a whole world can be
+/// recovered to one consistent moment.
+pub const CUT_INTERVAL: Span = Span::from_millis(50);
+
+/// One entry of a zone's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number: one more than the one before.
+    pub index: Index,
+    /// The reign in which it was written. Number and epoch together name one record for ever.
+    pub epoch: Epoch,
+    /// The cut it belongs to.
+    pub cut: u64,
+    /// World time; never less than the one before.
+    pub time: Time,
+    /// Why it was written.
+    pub cause: Cause,
+    /// What became true, all at once.
+    pub changes: Vec<Change>,
+    /// What players are told.
+    pub notices: Vec<(Hearers, ByteBuf)>,
+    /// The motions that the event read and that no earlier record holds: a replica that applies this knows
+    /// them too.
+    pub motions: Vec<(ObjectId, Motion)>,
+}
+
+/// Why a record was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Cause {
+    /// A new world is filled.
+    Founding,
+    /// A reign begins.
+    Reign,
+    /// A player's action, done or refused.
+    Act(PlayerId, u64),
+    /// A letter arrived.
+    Letter(Stamp),
+    /// A timer came due.
+    Timer(Stamp),
+    /// An object thought of something.
+    Think(ObjectId),
+    /// A player came, or came back with a new session.
+    Join(PlayerId),
+    /// A player is gone.
+    Leave(PlayerId),
+    /// The state's hash, to compare.
+    Checkpoint,
+}
+
+/// Names a letter or timer for ever: the record that made it, and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The record's epoch.
+    pub epoch: Epoch,
+    /// The record's number.
+    pub index: Index,
+    /// The place among the letters and timers of that record.
+    pub place: u16,
+}
+
+/// What became of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It happened.
+    Done,
+    /// The game refused it: its encoded `Refusal`.
+    Refused(ByteBuf),
+    /// The game failed at it; nothing happened.
+    Fault(String),
+}
+
+/// One thing that became true.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    /// An object is now this, all of it.
+    Put {
+        /// Which.
+        object: ObjectId,
+        /// Counts its owners.
+        incarnation: u32,
+        /// Counts its states.
+        version: u32,
+        /// How it moves.
+        motion: Motion,
+        /// What it is.
+        state: ByteBuf,
+    },
+    /// An object is gone.
+    Removed {
+        /// Which.
+        object: ObjectId,
+        /// Counts on from its last state.
+        version: u32,
+    },
+    /// A player has this session and avatar.
+    Entered {
+        /// Who.
+        player: PlayerId,
+        /// Which session; a higher one replaces a lower.
+        session: u64,
+        /// What they are called.
+        name: String,
+        /// Their avatar.
+        avatar: ObjectId,
+    },
+    /// A player's session ended. If the game removed the avatar, the player has none.
+    Left {
+        /// Who.
+        player: PlayerId,
+    },
+    /// A player's action was dealt with: the cursor moves on, the result is kept.
+    Acted {
+        /// Who.
+        player: PlayerId,
+        /// Which action: one more than the last.
+        number: u64,
+        /// What became of it.
+        outcome: Outcome,
+        /// Results up to this number have arrived at the player and need not be kept.
+        acked: u64,
+    },
+    /// Something will be said to an object.
+    TimerSet {
+        /// Its name.
+        stamp: Stamp,
+        /// When.
+        at: Time,
+        /// To whom.
+        object: ObjectId,
+        /// What.
+        letter: ByteBuf,
+    },
+    /// It was said, or its object is gone.
+    TimerDone {
+        /// Its name.
+        stamp: Stamp,
+        /// When it was due.
+        at: Time,
+    },
+    /// A letter is on its way.
+    LetterSent {
+        /// Its name.
+        stamp: Stamp,
+        /// For whom.
+        to: Addressee,
+        /// What it says.
+        letter: ByteBuf,
+    },
+    /// It was delivered, or there was nobody to deliver it to.
+    LetterDone {
+        /// Its name.
+        stamp: Stamp,
+    },
+    /// A reign begins.
+    Reigns {
+        /// Who decides from now on.
+        primary: Address,
+        /// Who must acknowledge first; nobody while the primary is alone.
+        backup: Option<Address>,
+    },
+    /// The hash of the state that everything before this record led to.
+    Checkpoint {
+        /// The hash.
+        hash: u64,
+    },
+}
+
+impl Record {
+    /// Its bytes, for the backup and the disk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_stdvec(self).expect("a record has no kind of data that postcard lacks")
+    }
+
+    /// The record that `bytes`, all of them, stand for.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        match postcard::take_from_bytes(bytes) {
+            Ok((record, [])) => Some(record),
+            _ => None,
+        }
+    }
+}
+
+/// The cut that a moment of world time lies in.
+pub fn cut_at(time: Time) -> u64 {
+    time.as_micros() / CUT_INTERVAL.as_micros()
+}

@@ -1,0 +1,314 @@
+//! One replica of one zone: a machine with a role that changes.
+//!
+//! Nobody → (follows) Backup → (wins a swap) Primary → (loses one) Nobody. Every change of who reigns is one
+//! successful compare-and-swap in the directory, and each begins a new epoch.
+
+use crate::backup::Backup;
+use crate::config::Config;
+use crate::core::{Answer, Command, Core, Event, Out, Purpose, Stage};
+use crate::entry::Reign;
+use crate::msg::{Down, Msg, Peer, Up};
+use crate::nobody::Nobody;
+use crate::note::Note;
+use crate::primary::Primary;
+use crate::record::Index;
+use crate::state::State;
+use machine::{Address, Input, Lane, LinkNumber, Machine, Time, disk};
+use space::Epoch;
+
+/// A replica of a zone.
+pub struct Replica {
+    core: Core,
+    role: Role,
+}
+
+/// What a replica is.
+pub(crate) enum Role {
+    /// Nobody that counts: it has just started, or lost its role.
+    Nobody(Nobody),
+    /// It follows a primary and acknowledges.
+    Backup(Backup),
+    /// It decides.
+    Primary(Box<Primary>),
+    /// Its disk failed, or its state is not what the log says. It does nothing any more.
+    Broken,
+}
+
+/// What a role wants to become.
+pub(crate) enum Turn {
+    /// As it is.
+    Stay,
+    /// It won: reign.
+    Reign(Reign),
+    /// Follow this primary, in this epoch.
+    Follow(Epoch, Address),
+    /// It lost its role.
+    Resign,
+    /// It cannot go on.
+    Break(String),
+}
+
+/// Why a replica gives up that is none of its own fault.
+const DISK_FAILED: &str = "the disk failed";
+
+/// What a replica is at the moment, for people and checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No role.
+    Nobody,
+    /// Backup in this epoch.
+    Backup(Epoch),
+    /// Primary in this epoch, alone or not.
+    Primary(Epoch, Alone),
+    /// It does nothing any more.
+    Broken,
+}
+
+/// Whether a primary has nobody to acknowledge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alone {
+    /// It has a backup.
+    No,
+    /// It relies on its disk.
+    Yes,
+}
+
+impl Replica {
+    /// A replica that has just started and knows nothing.
+    pub fn new(config: Config) -> Self {
+        let mut core = Core::new(config);
+        core.timers.set(Purpose::Ask, Time::ZERO);
+        core.timers.set(Purpose::Clock, Time::ZERO);
+        Self { core, role: Role::Nobody(Nobody::starting()) }
+    }
+
+    /// What it holds.
+    pub const fn state(&self) -> &State {
+        &self.core.state
+    }
+
+    /// World time, as the replica estimates it.
+    pub fn world_time(&self, now: Time) -> Time {
+        self.core.world_time(now)
+    }
+
+    /// The last record of its log.
+    pub fn head(&self) -> Index {
+        self.core.log.head()
+    }
+
+    /// What it is.
+    pub fn standing(&self) -> Standing {
+        match &self.role {
+            Role::Nobody(_) => Standing::Nobody,
+            Role::Backup(backup) => Standing::Backup(backup.epoch),
+            Role::Primary(primary) => {
+                let alone = if primary.is_alone() { Alone::Yes } else { Alone::No };
+                Standing::Primary(primary.epoch, alone)
+            }
+            Role::Broken => Standing::Broken,
+        }
+    }
+
+    /// How many inputs and results wait in it: a bound that checkers watch.
+    pub fn waiting(&self) -> usize {
+        match &self.role {
+            Role::Primary(primary) => primary.waiting(),
+            _ => 0,
+        }
+    }
+
+    fn on_command(&mut self, command: Command, out: &mut Out) -> Turn {
+        match command {
+            Command::Disk(disk::Done::Failed { .. }) => Turn::Break(DISK_FAILED.to_owned()),
+            Command::Disk(disk::Done::Recalled { recalled, .. }) => match self.core.recalled(recalled, out) {
+                Ok(()) => match &mut self.role {
+                    Role::Nobody(nobody) => nobody.on_recalled(&mut self.core, out),
+                    _ => Turn::Stay,
+                },
+                Err(why) => Turn::Break(why),
+            },
+            Command::Disk(disk::Done::Persisted { ticket }) => {
+                if !self.core.disk_done(ticket) {
+                    return Turn::Stay;
+                }
+                match &mut self.role {
+                    Role::Primary(primary) => primary.on_persisted(&mut self.core, out),
+                    Role::Backup(backup) => backup.on_persisted(&mut self.core, out),
+                    Role::Nobody(_) | Role::Broken => (),
+                }
+                Turn::Stay
+            }
+            Command::Directory(done) => {
+                let Some(answer) = self.core.answered(done) else { return Turn::Stay };
+                self.on_answer(answer, out)
+            }
+        }
+    }
+
+    fn on_answer(&mut self, answer: Answer, out: &mut Out) -> Turn {
+        match &mut self.role {
+            Role::Nobody(nobody) => nobody.on_answer(&mut self.core, answer, out),
+            Role::Backup(backup) => backup.on_answer(&mut self.core, answer, out),
+            Role::Primary(primary) => primary.on_answer(&mut self.core, answer, out),
+            Role::Broken => Turn::Stay,
+        }
+    }
+
+    fn on_message(&mut self, from: Address, msg: Msg, out: &mut Out) -> Turn {
+        match msg {
+            // A player cannot pretend to be a replica.
+            Msg::Peer(epoch, peer) if self.core.config.peers.contains(&from) => {
+                self.on_peer(from, epoch, peer, out)
+            }
+            Msg::Up(up) => {
+                self.on_up(from, up, out);
+                Turn::Stay
+            }
+            Msg::Peer(..) | Msg::Down(..) => Turn::Stay,
+        }
+    }
+
+    fn on_peer(&mut self, from: Address, epoch: Epoch, peer: Peer, out: &mut Out) -> Turn {
+        match &mut self.role {
+            Role::Nobody(nobody) => nobody.on_peer(&mut self.core, from, epoch, peer, out),
+            Role::Backup(backup) => backup.on_peer(&mut self.core, from, epoch, peer, out),
+            Role::Primary(primary) => primary.on_peer(&mut self.core, from, epoch, peer, out),
+            Role::Broken => Turn::Stay,
+        }
+    }
+
+    fn on_up(&mut self, from: Address, up: Up, out: &mut Out) {
+        if let Role::Primary(primary) = &mut self.role {
+            return primary.on_up(&mut self.core, from, up, out);
+        }
+        if matches!(up, Up::Enter { .. } | Up::Act { .. }) {
+            let epoch = self.core.entry.map_or(Epoch(0), |it| it.epoch);
+            let primary = self.core.entry.map(|it| it.primary);
+            out.send(from, Lane::Sure, Msg::Down(epoch, Down::NotHere { primary }));
+        }
+    }
+
+    fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+        self.core.links.insert(peer, link);
+        match &mut self.role {
+            Role::Primary(primary) => primary.on_link_up(&mut self.core, peer, out),
+            Role::Nobody(_) if self.core.config.peers.contains(&peer) => {
+                self.core.wake_within(Purpose::Ask, machine::Span::ZERO);
+            }
+            _ => (),
+        }
+    }
+
+    fn on_link_down(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+        if self.core.links.get(&peer) != Some(&link) {
+            return;
+        }
+        self.core.links.remove(&peer);
+        if let Role::Primary(primary) = &mut self.role {
+            primary.on_link_down(&mut self.core, peer, out);
+        }
+    }
+
+    fn on_wake(&mut self, out: &mut Out) -> Turn {
+        while let Some(purpose) = self.core.timers.take_due(self.core.now) {
+            if purpose == Purpose::Clock {
+                self.core.ask_clock(out);
+                continue;
+            }
+            let turn = match &mut self.role {
+                Role::Nobody(nobody) => nobody.on_timer(&mut self.core, purpose, out),
+                Role::Backup(backup) => backup.on_timer(&mut self.core, purpose, out),
+                Role::Primary(primary) => primary.on_timer(&mut self.core, purpose, out),
+                Role::Broken => Turn::Stay,
+            };
+            if !matches!(turn, Turn::Stay) {
+                return turn;
+            }
+        }
+        Turn::Stay
+    }
+
+    fn turn(&mut self, turn: Turn, out: &mut Out) {
+        match turn {
+            Turn::Stay => (),
+            Turn::Reign(reign) => {
+                self.leave_role(out);
+                self.role = Role::Primary(Box::new(Primary::begin(&mut self.core, reign, out)));
+            }
+            Turn::Follow(epoch, primary) => {
+                self.leave_role(out);
+                self.core.note(out, || Note::Follows { epoch });
+                self.role = Role::Backup(Backup::begin(&mut self.core, epoch, primary, out));
+            }
+            Turn::Resign => {
+                self.leave_role(out);
+                self.role = Role::Nobody(Nobody::resigned(&mut self.core));
+            }
+            Turn::Break(why) => {
+                self.leave_role(out);
+                if why != DISK_FAILED {
+                    self.core.note(out, || Note::Differs(why.clone()));
+                }
+                out.raise(Event::Broken(why));
+                self.role = Role::Broken;
+            }
+        }
+    }
+
+    /// Everything that belonged to the role ends with it.
+    fn leave_role(&mut self, out: &mut Out) {
+        if let Role::Primary(primary) = &mut self.role {
+            primary.end(&self.core, out);
+            out.raise(Event::Stage(Stage::Cleared));
+        }
+        let epoch = match &self.role {
+            Role::Primary(it) => Some(it.epoch),
+            Role::Backup(it) => Some(it.epoch),
+            _ => None,
+        };
+        if let Some(epoch) = epoch {
+            self.core.note(out, || Note::Resigned { epoch });
+        }
+        for &purpose in <Purpose as machine::TimerName>::ALL {
+            if purpose != Purpose::Clock {
+                self.core.timers.stop(purpose);
+            }
+        }
+    }
+}
+
+impl Machine for Replica {
+    type Msg = Msg;
+    type Command = Command;
+    type Event = Event;
+
+    fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Out) {
+        assert!(self.core.now <= now, "the driver turned time back");
+        self.core.now = now;
+        let turn = match input {
+            Input::Command(command) => self.on_command(command, out),
+            Input::LinkUp { peer, link } => {
+                self.on_link_up(peer, link, out);
+                Turn::Stay
+            }
+            Input::LinkDown { peer, link } => {
+                self.on_link_down(peer, link, out);
+                Turn::Stay
+            }
+            Input::Recv { from, link, msg } if self.core.links.get(&from) == Some(&link) => {
+                self.on_message(from, msg, out)
+            }
+            Input::Recv { .. } => Turn::Stay,
+            Input::Wake => self.on_wake(out),
+        };
+        self.turn(turn, out);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        match self.role {
+            Role::Broken => None,
+            _ => self.core.timers.deadline(),
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! What a zone holds: everything its records add up to.
+//!
+//! Primary, backup and recovery all go through [`State::apply`], so they cannot come to hold different things.
+//! Everything hangs on an object or a player (who is where the avatar is), so that a state can be cut in two by
+//! a line and put together again.
+
+use crate::config::KEPT_MAX;
+use crate::hash;
+use crate::record::{Change, Index, Outcome, Record, Stamp};
+use crate::table::{Object, Table};
+use game::{Addressee, PlayerId};
+use machine::{Address, Time};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use space::{Epoch, Line, ObjectId, Position, Side, ZoneId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A person, as the zone of their avatar knows them. Kept while they are away: the cursor must not be forgotten,
+/// or an old action sent again would be done again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Player {
+    /// What they are called.
+    pub name: String,
+    /// The session that counts.
+    pub session: u64,
+    /// Whether that session lasts.
+    pub present: bool,
+    /// Their avatar, unless the game removed it.
+    pub avatar: Option<ObjectId>,
+    /// Where they are to be looked for when they have no avatar.
+    pub place: Position,
+    /// The last action that was dealt with.
+    pub cursor: u64,
+    /// Results that have not been acknowledged, the last one being the cursor's.
+    pub kept: VecDeque<Outcome>,
+}
+
+impl Player {
+    /// The result of an action, if it is still kept.
+    pub fn result(&self, number: u64) -> Option<&Outcome> {
+        let first = self.cursor + 1 - self.kept.len() as u64;
+        let place = number.checked_sub(first)?;
+        self.kept.get(usize::try_from(place).ok()?)
+    }
+}
+
+/// Something that will be said to an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Timer {
+    /// To whom.
+    pub object: ObjectId,
+    /// What.
+    pub letter: ByteBuf,
+}
+
+/// A letter on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Letter {
+    /// For whom.
+    pub to: Addressee,
+    /// What it says.
+    pub letter: ByteBuf,
+}
+
+/// Everything a zone holds.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Which zone.
+    pub zone: ZoneId,
+    /// The last record applied; 0 before the first.
+    pub head: Index,
+    /// That record's epoch.
+    pub epoch: Epoch,
+    /// That record's time.
+    pub time: Time,
+    /// Who decides, and who must acknowledge, as the log says.
+    pub reigns: Option<(Address, Option<Address>)>,
+    /// The objects.
+    pub objects: Table,
+    /// The players.
+    pub players: BTreeMap<PlayerId, Player>,
+    /// Whose avatar an object is.
+    pub avatars: BTreeMap<ObjectId, PlayerId>,
+    /// What will be said to objects, by when.
+    pub timers: BTreeMap<(Time, Stamp), Timer>,
+    /// Letters on their way.
+    pub letters: BTreeMap<Stamp, Letter>,
+    /// The next name for an object born in this epoch.
+    pub next_name: u32,
+    /// The hash of players, timers and letters: a sum, like the table's.
+    hash: u64,
+}
+
+/// A record that does not follow from what is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// It is not the next one.
+    #[error("record {got} cannot follow record {head}")]
+    Gap {
+        /// The last one applied.
+        head: Index,
+        /// The one offered.
+        got: Index,
+    },
+    /// Its checkpoint says that this state is another one.
+    #[error("at record {index} the state's hash is {ours:016x}, the log says {logged:016x}")]
+    Hash {
+        /// The record.
+        index: Index,
+        /// What is held.
+        ours: u64,
+        /// What should be held.
+        logged: u64,
+    },
+}
+
+impl State {
+    /// A zone that holds nothing.
+    pub fn new(zone: ZoneId) -> Self {
+        Self {
+            zone,
+            head: 0,
+            epoch: Epoch(0),
+            time: Time::ZERO,
+            reigns: None,
+            objects: Table::default(),
+            players: BTreeMap::new(),
+            avatars: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            letters: BTreeMap::new(),
+            next_name: 0,
+            hash: 0,
+        }
+    }
+
+    /// The hash of everything held, by which replicas compare themselves. How objects move is no part of it.
+    pub const fn hash(&self) -> u64 {
+        self.objects.hash().wrapping_add(self.hash)
+    }
+
+    /// Makes a record true.
+    pub fn apply(&mut self, record: &Record) -> Result<(), Misfit> {
+        if record.index != self.head + 1 {
+            return Err(Misfit::Gap { head: self.head, got: record.index });
+        }
+        let before = self.hash();
+        self.head = record.index;
+        self.time = record.time;
+        if self.epoch != record.epoch {
+            self.epoch = record.epoch;
+            self.next_name = 0;
+        }
+        for (object, motion) in &record.motions {
+            self.hear_motion(*object, motion);
+        }
+        for change in &record.changes {
+            self.make(change);
+            if let Change::Checkpoint { hash } = *change
+                && hash != before
+            {
+                return Err(Misfit::Hash { index: record.index, ours: before, logged: hash });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in a motion from outside the log, unless a newer one is known.
+    pub fn hear_motion(&mut self, object: ObjectId, motion: &space::Motion) {
+        let known = self.objects.get(object).map(|it| it.motion);
+        if known.is_some_and(|known| motion.is_newer_than(&known)) {
+            self.objects.set_motion(object, *motion);
+        }
+    }
+
+    fn make(&mut self, change: &Change) {
+        match change {
+            Change::Put { object, incarnation, version, motion, state } => {
+                self.put(Object {
+                    id: *object,
+                    incarnation: *incarnation,
+                    version: *version,
+                    motion: *motion,
+                    state: state.clone(),
+                });
+            }
+            Change::Removed { object, .. } => self.remove(*object),
+            Change::Entered { player, session, name, avatar } => self.enter(*player, *session, name, *avatar),
+            Change::Left { player } => self.change_player(*player, |it| it.present = false),
+            Change::Acted { player, number, outcome, acked } => self.change_player(*player, |it| {
+                it.cursor = *number;
+                it.kept.push_back(outcome.clone());
+                let unacked = number.saturating_sub(*acked).clamp(1, KEPT_MAX as u64);
+                while unacked < it.kept.len() as u64 {
+                    it.kept.pop_front();
+                }
+            }),
+            Change::TimerSet { stamp, at, object, letter } => {
+                let timer = Timer { object: *object, letter: letter.clone() };
+                self.hash = self.hash.wrapping_add(hash::of_value(&(stamp, at, &timer)));
+                self.timers.insert((*at, *stamp), timer);
+            }
+            Change::TimerDone { stamp, at } => {
+                if let Some(timer) = self.timers.remove(&(*at, *stamp)) {
+                    self.hash = self.hash.wrapping_sub(hash::of_value(&(stamp, at, &timer)));
+                }
+            }
+            Change::LetterSent { stamp, to, letter } => {
+                let letter = Letter { to: *to, letter: letter.clone() };
+                self.hash = self.hash.wrapping_add(hash::of_value(&(stamp, &letter)));
+                self.letters.insert(*stamp, letter);
+            }
+            Change::LetterDone { stamp } => {
+                if let Some(letter) = self.letters.remove(stamp) {
+                    self.hash = self.hash.wrapping_sub(hash::of_value(&(stamp, &letter)));
+                }
+            }
+            Change::Reigns { primary, backup } => self.reigns = Some((*primary, *backup)),
+            Change::Checkpoint { .. } => (),
+        }
+    }
+
+    fn put(&mut self, object: Object) {
+        if object.id.zone == self.zone && object.id.epoch == self.epoch {
+            self.next_name = self.next_name.max(object.id.counter + 1);
+        }
+        self.objects.put(object);
+    }
+
+    fn remove(&mut self, object: ObjectId) {
+        let Some(gone) = self.objects.remove(object) else { return };
+        if let Some(player) = self.avatars.remove(&object) {
+            let place = gone.motion.position_at(self.time);
+            self.change_player(player, |it| {
+                it.avatar = None;
+                it.place = place;
+            });
+        }
+    }
+
+    fn enter(&mut self, player: PlayerId, session: u64, name: &str, avatar: ObjectId) {
+        let fresh = || Player {
+            name: String::new(),
+            session,
+            present: true,
+            avatar: None,
+            place: Position::ORIGIN,
+            cursor: 0,
+            kept: VecDeque::new(),
+        };
+        let mut it = self.take_player(player).unwrap_or_else(fresh);
+        if let Some(old) = it.avatar {
+            self.avatars.remove(&old);
+        }
+        name.clone_into(&mut it.name);
+        it.session = session;
+        it.present = true;
+        it.avatar = Some(avatar);
+        self.avatars.insert(avatar, player);
+        self.give_player(player, it);
+    }
+
+    fn change_player(&mut self, player: PlayerId, change: impl FnOnce(&mut Player)) {
+        if let Some(mut it) = self.take_player(player) {
+            change(&mut it);
+            self.give_player(player, it);
+        }
+    }
+
+    fn take_player(&mut self, player: PlayerId) -> Option<Player> {
+        let it = self.players.remove(&player)?;
+        self.hash = self.hash.wrapping_sub(hash_of_player(player, &it));
+        Some(it)
+    }
+
+    fn give_player(&mut self, player: PlayerId, it: Player) {
+        self.hash = self.hash.wrapping_add(hash_of_player(player, &it));
+        self.players.insert(player, it);
+    }
+}
+
+/// What a player is to the hash. Kept results count by their number only: their content is in the log.
+fn hash_of_player(player: PlayerId, it: &Player) -> u64 {
+    let Player { name, session, present, avatar, place, cursor, kept } = it;
+    hash::of_value(&(player, name, session, present, avatar, place, cursor, kept.len()))
+}
+
+/// A state as plain data: what a snapshot on disk or on its way to a new backup holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Which zone.
+    pub zone: ZoneId,
+    /// The last record it stands for.
+    pub head: Index,
+    /// That record's epoch.
+    pub epoch: Epoch,
+    /// That record's time.
+    pub time: Time,
+    /// Who decides.
+    pub reigns: Option<(Address, Option<Address>)>,
+    /// The next name in this epoch.
+    pub next_name: u32,
+    /// The objects, by name.
+    pub objects: Vec<Object>,
+    /// The players.
+    pub players: Vec<(PlayerId, Player)>,
+    /// The timers.
+    pub timers: Vec<(Time, Stamp, Timer)>,
+    /// The letters.
+    pub letters: Vec<(Stamp, Letter)>,
+}
+
+impl State {
+    /// Everything held, as plain data, the same for equal states.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut objects: Vec<_> = self.objects.iter().cloned().collect();
+        objects.sort_unstable_by_key(|it| it.id);
+        Snapshot {
+            zone: self.zone,
+            head: self.head,
+            epoch: self.epoch,
+            time: self.time,
+            reigns: self.reigns,
+            next_name: self.next_name,
+            objects,
+            players: self.players.iter().map(|(&id, it)| (id, it.clone())).collect(),
+            timers: self.timers.iter().map(|(&(at, stamp), it)| (at, stamp, it.clone())).collect(),
+            letters: self.letters.iter().map(|(&stamp, it)| (stamp, it.clone())).collect(),
+        }
+    }
+
+    /// The state that a snapshot stands for.
+    pub fn from_snapshot(snapshot: Snapshot) -> Self {
+        let mut state = Self::new(snapshot.zone);
+        state.head = snapshot.head;
+        state.epoch = snapshot.epoch;
+        state.time = snapshot.time;
+        state.reigns = snapshot.reigns;
+        state.next_name = snapshot.next_name;
+        state.take_in(snapshot);
+        state
+    }
+
+    fn take_in(&mut self, snapshot: Snapshot) {
+        for object in snapshot.objects {
+            self.objects.put(object);
+        }
+        for (player, it) in snapshot.players {
+            if let Some(avatar) = it.avatar {
+                self.avatars.insert(avatar, player);
+            }
+            self.give_player(player, it);
+        }
+        for (at, stamp, Timer { object, letter }) in snapshot.timers {
+            self.make(&Change::TimerSet { stamp, at, object, letter });
+        }
+        for (stamp, Letter { to, letter }) in snapshot.letters {
+            self.make(&Change::LetterSent { stamp, to, letter });
+        }
+    }
+
+    /// Cuts the state in two by a line, at a moment: what lies left of it or on it stays in the first part. Both
+    /// keep the zone's own numbers.
+    pub fn split(&self, line: &Line, now: Time) -> (Self, Self) {
+        let (mut left, mut right) = (self.snapshot(), self.snapshot());
+        let is_left = |place: Position| line.side(place) == Side::Left;
+        let place_of = |id: ObjectId| self.objects.get(id).map(|it| it.motion.position_at(now));
+        let owns_left = |id| is_left(place_of(id).unwrap_or_default());
+        let player_left = |it: &Player| is_left(it.avatar.and_then(place_of).unwrap_or(it.place));
+        let letter_left = |it: &Letter| match it.to {
+            Addressee::Object(id) => owns_left(id),
+            Addressee::Place(place) => is_left(place),
+            Addressee::World => is_left(Position::ORIGIN),
+        };
+        left.objects.retain(|it| owns_left(it.id));
+        right.objects.retain(|it| !owns_left(it.id));
+        left.players.retain(|(_, it)| player_left(it));
+        right.players.retain(|(_, it)| !player_left(it));
+        left.timers.retain(|(_, _, it)| owns_left(it.object));
+        right.timers.retain(|(_, _, it)| !owns_left(it.object));
+        left.letters.retain(|(_, it)| letter_left(it));
+        right.letters.retain(|(_, it)| !letter_left(it));
+        (Self::from_snapshot(left), Self::from_snapshot(right))
+    }
+
+    /// Puts two parts together again.
+    pub fn unite(mut self, other: &Self) -> Self {
+        self.take_in(other.snapshot());
+        self
+    }
+}
+
+/// Names the world's own object when a world is founded.
+pub(crate) fn world_object(state: Vec<u8>) -> Change {
+    Change::Put {
+        object: game::WORLD,
+        incarnation: 1,
+        version: 1,
+        motion: space::Motion::default(),
+        state: ByteBuf::from(state),
+    }
+}
