@@ -4,8 +4,8 @@
 //! scope, write too much) is noted as a fault; the call goes on and sees nothing there, and in the end the
 //! whole event is refused. So a mistake in a game harms neither the world nor the server.
 
-use crate::config::{MESSAGE_MAX, SAYS_MAX, STATE_MAX, TIMER_MAX, WRITES_MAX};
-use crate::{Addressee, Hearers, Scope};
+use crate::config::{MESSAGE_MAX, SAYS_MAX, STATE_MAX, TIMER_MAX, TIMER_MIN, WRITES_MAX};
+use crate::{Addressee, Hearers, Scope, WORLD};
 use machine::{Rng, Span, Time};
 use space::{Distance, Epoch, Heading, Millis, Motion, ObjectId, Position, Velocity, ZoneId};
 use std::collections::BTreeMap;
@@ -33,7 +33,8 @@ pub enum Write {
     Changed {
         /// What it is now, unless that stays.
         state: Option<Vec<u8>>,
-        /// How it moves now, unless that stays. Its generation is already raised.
+        /// How it moves now, unless that stays. Newer than before: its generation is raised if it was placed,
+        /// its sequence if it was only steered.
         motion: Option<Motion>,
     },
     /// It is gone.
@@ -53,7 +54,7 @@ pub struct Product {
     pub letters: Vec<(Addressee, Vec<u8>)>,
     /// What is said to later: to which object, when, what.
     pub timers: Vec<(ObjectId, Time, Vec<u8>)>,
-    /// New courses that are no events.
+    /// New courses that are no events. Whoever is written to is not among them: its course is in its write.
     pub steered: BTreeMap<ObjectId, Motion>,
 }
 
@@ -119,6 +120,16 @@ impl<'a> Draft<'a> {
         &mut self.rng
     }
 
+    /// What the game did wrong, if anything: then nothing of this will be kept.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Whether this transaction made the object, and has not removed it again.
+    pub(crate) fn has_spawned(&self, object: ObjectId) -> bool {
+        matches!(self.product.writes.get(&object), Some(Write::Spawned { .. }))
+    }
+
     /// Ends it: what to do, or what the game did wrong. Also says which name comes next.
     pub fn finish(self) -> Result<(Product, Names), String> {
         match self.fault {
@@ -155,11 +166,12 @@ impl<'a> Draft<'a> {
         }
         let (now, mut found) = (self.now, Vec::new());
         self.objects.visit(centre, radius, now, &mut |object, _| found.push(object));
-        found.extend(self.product.writes.keys());
+        // A rebased course may lie a millimetre off, so whoever was steered is judged again, too.
+        found.extend(self.product.writes.keys().chain(self.product.steered.keys()));
         found.sort_unstable();
         found.dedup();
         found.retain(|&object| {
-            let motion = self.current_motion(object);
+            let motion = self.current_motion(object).filter(|_| object != WORLD);
             motion.is_some_and(|it| centre.is_within(radius, it.position_at(now)))
         });
         found.iter().for_each(|&object| self.note_read(object));
@@ -189,7 +201,7 @@ impl<'a> Draft<'a> {
         let name = self.names.give();
         if !self.scope.has_place(place) {
             let text = format!(
-                "tx.spawn at {place}, outside {}: spawn nearer, or declare a larger Scope::area",
+                "tx.spawn at {place}, outside {}: spawn inside, or declare a Scope::area that reaches there",
                 self.scope
             );
             self.fail(text);
@@ -203,9 +215,10 @@ impl<'a> Draft<'a> {
 
     /// Removes an object.
     pub fn remove(&mut self, object: ObjectId) {
-        if self.look("remove", object).is_none() {
+        if self.look("remove", object).is_none() || !self.is_somewhere("remove", object) {
             return;
         }
+        self.product.timers.retain(|(whose, ..)| *whose != object);
         match self.write(object) {
             Some(Write::Spawned { .. }) => {
                 self.product.writes.remove(&object);
@@ -217,9 +230,8 @@ impl<'a> Draft<'a> {
 
     /// Sets an object's motion, in the scope. Whatever its mover sent before is void.
     pub fn place(&mut self, object: ObjectId, place: Position, velocity: Velocity, heading: Heading) {
-        if !self.scope.has_place(place)
-            && self.look("place", object).map(|it| it.position_at(self.now)) != Some(place)
-        {
+        let Some(before) = self.look("place", object) else { return };
+        if !self.scope.has_place(place) && before.position_at(self.now) != place {
             let text = format!(
                 "tx.place at {place}, outside {}: use tx.depart to go beyond an event's reach",
                 self.scope
@@ -235,17 +247,23 @@ impl<'a> Draft<'a> {
         self.set_motion("depart", object, place, Velocity::ZERO, heading);
     }
 
-    /// Changes an object's course, from where it is: a move, not a write.
+    /// Changes an object's course, from where it is: a move, not a write. Of an object that this event writes
+    /// to, the new course is part of the write, so that whoever applies the event has both or neither.
     pub fn steer(&mut self, object: ObjectId, velocity: Velocity, heading: Heading) {
         let Some(motion) = self.look("steer", object) else { return };
-        let sequence = motion.sequence + 1;
-        let steered = Motion { velocity, heading, sequence, ..motion.rebased(self.now) };
+        if !self.is_somewhere("steer", object) {
+            return;
+        }
+        let steered = Motion { velocity, heading, ..motion.rebased(self.now) };
+        let steered = match motion.sequence.checked_add(1) {
+            Some(sequence) => Motion { sequence, ..steered },
+            None => Motion { generation: raised(&motion), sequence: 0, ..steered },
+        };
         match self.product.writes.get_mut(&object) {
-            Some(Write::Spawned { motion, .. } | Write::Changed { motion: Some(motion), .. }) => {
-                *motion = steered
-            }
+            Some(Write::Spawned { motion, .. }) => *motion = steered,
+            Some(Write::Changed { motion, .. }) => *motion = Some(steered),
             Some(Write::Removed) => (),
-            _ => {
+            None => {
                 self.product.steered.insert(object, steered);
             }
         }
@@ -268,12 +286,12 @@ impl<'a> Draft<'a> {
     /// Says something to an object, later.
     pub fn schedule(&mut self, object: ObjectId, after: Span, bytes: Vec<u8>) {
         if TIMER_MAX < after {
-            return self
-                .fail(format!("tx.schedule after {} days: the most is a year", after.as_secs_f64() / 86_400.0));
+            let days = after.as_secs_f64() / 86_400.0;
+            return self.fail(format!("tx.schedule after {days} days: the most is 366; schedule again then"));
         }
         let may = self.may_say("timers", self.product.timers.len(), bytes.len());
         if may && self.look("schedule", object).is_some() {
-            self.product.timers.push((object, self.now + after, bytes));
+            self.product.timers.push((object, self.now + after.max(TIMER_MIN), bytes));
         }
     }
 
@@ -282,14 +300,17 @@ impl<'a> Draft<'a> {
         self.fault.get_or_insert(text);
     }
 
-    /// Everything this transaction may look at, in the order of names.
+    /// Everything this transaction may look at, in the order of names: what the scope holds, and the actor.
     pub fn everything(&mut self) -> Vec<ObjectId> {
-        match self.scope.clone() {
+        let mut found = match self.scope.clone() {
             Scope::Area { centre, radius } => self.near(centre, radius),
-            Scope::Objects(objects) => {
-                objects.into_iter().filter(|&it| self.look("objects", it).is_some()).collect()
-            }
-        }
+            Scope::Objects(objects) => objects,
+        };
+        found.extend(self.actor);
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&it| self.look("objects", it).is_some());
+        found
     }
 
     /// An object's motion, if it exists and may be looked at.
@@ -297,11 +318,16 @@ impl<'a> Draft<'a> {
         let motion = self.current_motion(object)?;
         let mine = self.product.writes.contains_key(&object) || self.actor == Some(object);
         if !mine && !self.scope.holds(object, &motion, self.now) {
-            let text = format!(
-                "tx.{what} of object {object} at {}, outside {}: declare it in Game::scope (a larger Scope::area, or Scope::objects with its name)",
-                motion.position_at(self.now),
-                self.scope
-            );
+            let (place, scope) = (motion.position_at(self.now), &self.scope);
+            let text = if object == WORLD {
+                format!(
+                    "tx.{what} of WORLD, outside {scope}: declare Scope::objects([WORLD]), or send it a letter"
+                )
+            } else {
+                format!(
+                    "tx.{what} of object {object} at {place}, outside {scope}: declare it in Game::scope (a larger Scope::area, or Scope::objects with its name)"
+                )
+            };
             self.fail(text);
             return None;
         }
@@ -339,17 +365,26 @@ impl<'a> Draft<'a> {
         heading: Heading,
     ) {
         let Some(before) = self.look(what, object) else { return };
+        if !self.is_somewhere(what, object) {
+            return;
+        }
+        // Counted from what the world has, not from this event's own draft: one event, one generation.
+        let generation = self.objects.find(object).map_or(before.generation, |(motion, _)| raised(motion));
         let start = Millis::floor(self.now);
-        let generation = before.generation + 1;
         let new = Motion { position, velocity, heading, start, generation, sequence: 0 };
-        self.product.steered.remove(&object);
         match self.write(object) {
-            Some(Write::Spawned { motion, .. }) => *motion = Motion { generation: 0, ..new },
-            Some(Write::Changed { motion, .. }) => {
-                *motion = Some(Motion { generation: motion.map_or(generation, |it| it.generation), ..new })
-            }
+            Some(Write::Spawned { motion, .. }) => *motion = new,
+            Some(Write::Changed { motion, .. }) => *motion = Some(new),
             Some(Write::Removed) | None => (),
         }
+    }
+
+    /// The world as a whole is nowhere, so it cannot go elsewhere, and without it nothing is left to remember.
+    fn is_somewhere(&mut self, what: &str, object: ObjectId) -> bool {
+        if object == WORLD {
+            self.fail(format!("tx.{what} of WORLD: it has no place and stays for ever; use tx.update"));
+        }
+        object != WORLD
     }
 
     /// The pending write of an object that exists, a new one if there is none and there is room.
@@ -375,15 +410,22 @@ impl<'a> Draft<'a> {
     fn may_say(&mut self, what: &str, said: usize, len: usize) -> bool {
         let may = said < SAYS_MAX;
         if !may {
-            self.fail(format!("an event makes at most {SAYS_MAX} {what}"));
+            self.fail(format!(
+                "an event makes at most {SAYS_MAX} {what}: make fewer, or make the rest in a later event"
+            ));
         }
         may && self.fits(what, len, MESSAGE_MAX)
     }
 
     fn fits(&mut self, what: &str, len: usize, max: usize) -> bool {
         if max < len {
-            self.fail(format!("{what} of {len} bytes: the most is {max}"));
+            self.fail(format!("{what} of {len} bytes: the most is {max}; keep less in it"));
         }
         len <= max
     }
+}
+
+/// The generation after that of `motion`.
+fn raised(motion: &Motion) -> u32 {
+    motion.generation.checked_add(1).expect("an object is placed fewer than 2^32 times")
 }

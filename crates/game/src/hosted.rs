@@ -1,12 +1,14 @@
 //! A game without its types: what a zone calls. Everything goes in and out as bytes, so that zones, logs and
 //! backups are compiled once and know no game.
 
-use crate::config::{NAME_MAX, REFUSAL_MAX, THINK_MIN};
+use crate::codec::{decode, encode};
+use crate::config::{MESSAGE_MAX, NAME_MAX, REFUSAL_MAX, SCOPE_MAX, STATE_MAX, THINK_MIN};
 use crate::schema::schema_hash;
 use crate::{Addressee, Data, Draft, Game, MigrateError, Objects, PlayerId, Scope, Tx, View, Viewer, WORLD};
 use machine::{Span, Time};
 use space::{Distance, Motion, ObjectId, Polygon, Position};
 use std::any::Any;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a zone asks a game to do: one event.
@@ -50,6 +52,18 @@ pub enum Call<'a> {
     },
 }
 
+impl Call<'_> {
+    /// Whose event it is: in its scope wherever it is by the time the event runs.
+    pub const fn actor(&self) -> Option<ObjectId> {
+        match *self {
+            Self::Act { actor, .. } => Some(actor),
+            Self::Think { object } | Self::Letter { to: Addressee::Object(object), .. } => Some(object),
+            Self::Leave { avatar } => Some(avatar),
+            Self::Populate { .. } | Self::Join { .. } | Self::Letter { .. } => None,
+        }
+    }
+}
+
 /// What a call led to, besides what is in its [`Draft`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
@@ -66,6 +80,15 @@ pub enum Refused {
     ByGame(Vec<u8>),
     /// The game did something it must not, or panicked. Says what to mend.
     Fault(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ByGame(refusal) => write!(f, "refused by the game, in {} bytes", refusal.len()),
+            Self::Fault(text) => f.write_str(text),
+        }
+    }
 }
 
 /// A game as zones know it. Made of any [`Game`] by [`Hosted`].
@@ -117,7 +140,8 @@ impl<G: Game> Rules for Hosted<G> {
     }
 
     fn world(&self) -> Option<Vec<u8>> {
-        caught(|| self.0.world()).ok().flatten().and_then(|state| postcard::to_stdvec(&state).ok())
+        let state = caught(|| self.0.world()).ok().flatten()?;
+        encode("a state", &state, STATE_MAX).ok()
     }
 
     fn entrance(&self, player: PlayerId) -> Position {
@@ -125,38 +149,92 @@ impl<G: Game> Rules for Hosted<G> {
     }
 
     fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, Refused> {
-        let around = |object| {
-            let place = objects.find(object).map(|(motion, _)| motion.position_at(now));
-            place.map(|place| Scope::area(place, G::RANGE)).ok_or_else(|| gone(object))
+        let place = |object| {
+            let found = objects.find(object).map(|(motion, _)| motion.position_at(now));
+            found.ok_or_else(|| Refused::Fault(format!("object {object} is gone")))
         };
+        let around = |object| place(object).map(|place| Scope::area(place, G::RANGE));
         match call {
             Call::Populate { .. } => Ok(Scope::area(Position::ORIGIN, Distance::MAX)),
             Call::Act { actor, action } => {
-                let action: G::Action = decoded("an action", action)?;
+                let from = place(actor)?;
+                let action: G::Action = message("an action", action)?;
                 let scope = caught(|| self.0.scope(&View::new(objects, now), actor, &action))?;
-                checked::<G>(scope.map_err(|refusal| refused(&refusal))?)
+                checked::<G>(scope.map_err(|refusal| refused(&refusal))?, from)
             }
-            Call::Think { object } | Call::Letter { to: Addressee::Object(object), .. } => around(object),
-            Call::Leave { avatar } => around(avatar),
+            Call::Letter { to: Addressee::Object(WORLD) | Addressee::World, .. } => {
+                Ok(Scope::objects([WORLD]))
+            }
+            Call::Letter { to: Addressee::Object(object), .. } | Call::Think { object } => around(object),
             Call::Letter { to: Addressee::Place(place), .. } => Ok(Scope::area(place, G::RANGE)),
-            Call::Letter { to: Addressee::World, .. } => Ok(Scope::objects([WORLD])),
+            Call::Leave { avatar } => around(avatar),
             Call::Join { player, .. } => Ok(Scope::area(self.entrance(player), G::RANGE)),
         }
     }
 
     fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused> {
+        let ran = self.carried_out(draft, call);
+        // A fault outranks a refusal: a game that sees nothing beyond its scope may well refuse because of it,
+        // and its author would look for the reason in the wrong place.
+        match draft.fault() {
+            Some(fault) => Err(Refused::Fault(fault.to_owned())),
+            None => ran,
+        }
+    }
+
+    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused> {
+        let mover = decode("a state", mover).map_err(Refused::Fault)?;
+        caught(|| self.0.allows(&mover, before, after))?.map_err(|refusal| refused(&refusal))
+    }
+
+    fn show(&self, object: &[u8], to: Viewer) -> Option<Vec<u8>> {
+        let object = decode("a state", object).ok()?;
+        let shown = caught(|| self.0.show(&object, to)).ok()??;
+        encode("what is shown", &shown, STATE_MAX).ok()
+    }
+
+    fn class(&self, avatar: &[u8]) -> u8 {
+        let avatar = decode("a state", avatar).ok();
+        avatar.and_then(|it| caught(|| self.0.class(&it)).ok()).unwrap_or(0)
+    }
+
+    fn grades(&self) -> bool {
+        G::GRADES
+    }
+
+    fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32 {
+        let states = decode("a state", observer).ok().zip(decode("a state", subject).ok());
+        let Some((observer, subject)) = states else { return graded };
+        let said = caught(|| self.0.relevance(&observer, &subject, graded)).unwrap_or(graded);
+        if said.is_nan() { graded } else { said.clamp(0.0, 1.0) }
+    }
+
+    fn thinks(&self, object: &[u8]) -> bool {
+        let object = decode("a state", object).ok();
+        object.is_some_and(|it| caught(|| self.0.thinks(&it)).unwrap_or(false))
+    }
+
+    fn migrate(&self, schema: u64, state: &[u8]) -> Result<Vec<u8>, MigrateError> {
+        let migrated = caught(|| G::migrate(schema, state));
+        let state = migrated.unwrap_or_else(|refused| Err(MigrateError(refused.to_string())))?;
+        encode("a state", &state, STATE_MAX).map_err(MigrateError)
+    }
+}
+
+impl<G: Game> Hosted<G> {
+    fn carried_out(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused> {
         match call {
             Call::Populate { region } => {
                 caught(|| self.0.populate(&mut Tx::new(draft), region))?;
                 Ok(Ran::default())
             }
             Call::Act { actor, action } => {
-                let action = decoded("an action", action)?;
+                let action = message("an action", action)?;
                 let ran = caught(|| self.0.execute(&mut Tx::new(draft), actor, action))?;
                 ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
             }
             Call::Letter { to, letter } => {
-                let letter = decoded("a letter", letter)?;
+                let letter = message("a letter", letter)?;
                 let ran = caught(|| self.0.on_letter(&mut Tx::new(draft), to, letter))?;
                 ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
             }
@@ -168,7 +246,7 @@ impl<G: Game> Rules for Hosted<G> {
                 let name: String = name.chars().take(NAME_MAX).collect();
                 let avatar = caught(|| self.0.on_join(&mut Tx::new(draft), player, &name))?;
                 let avatar = avatar.map_err(|refusal| refused(&refusal))?;
-                Ok(Ran { avatar: Some(avatar), think_after: None })
+                newborn(draft, avatar)
             }
             Call::Leave { avatar } => {
                 caught(|| self.0.on_leave(&mut Tx::new(draft), avatar))?;
@@ -176,74 +254,46 @@ impl<G: Game> Rules for Hosted<G> {
             }
         }
     }
-
-    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused> {
-        let mover = decoded("a state", mover)?;
-        caught(|| self.0.allows(&mover, before, after))?.map_err(|refusal| refused(&refusal))
-    }
-
-    fn show(&self, object: &[u8], to: Viewer) -> Option<Vec<u8>> {
-        let object = postcard::from_bytes(object).ok()?;
-        let shown = caught(|| self.0.show(&object, to)).ok()??;
-        postcard::to_stdvec(&shown).ok()
-    }
-
-    fn class(&self, avatar: &[u8]) -> u8 {
-        let avatar = postcard::from_bytes(avatar).ok();
-        avatar.and_then(|it| caught(|| self.0.class(&it)).ok()).unwrap_or(0)
-    }
-
-    fn grades(&self) -> bool {
-        G::GRADES
-    }
-
-    fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32 {
-        let decoded = postcard::from_bytes(observer).ok().zip(postcard::from_bytes(subject).ok());
-        let Some((observer, subject)) = decoded else { return graded };
-        caught(|| self.0.relevance(&observer, &subject, graded)).unwrap_or(graded)
-    }
-
-    fn thinks(&self, object: &[u8]) -> bool {
-        let object = postcard::from_bytes(object).ok();
-        object.is_some_and(|it| caught(|| self.0.thinks(&it)).unwrap_or(false))
-    }
-
-    fn migrate(&self, schema: u64, state: &[u8]) -> Result<Vec<u8>, MigrateError> {
-        let state = G::migrate(schema, state)?;
-        postcard::to_stdvec(&state).map_err(|error| MigrateError(error.to_string()))
-    }
 }
 
-fn gone(object: ObjectId) -> Refused {
-    Refused::Fault(format!("object {object} is gone"))
+/// An avatar must be new: two players in one body would share one count of actions.
+fn newborn(draft: &Draft<'_>, avatar: ObjectId) -> Result<Ran, Refused> {
+    if !draft.has_spawned(avatar) {
+        let text = format!("Game::on_join gives object {avatar}, which it did not spawn: spawn an avatar");
+        return Err(Refused::Fault(text));
+    }
+    Ok(Ran { avatar: Some(avatar), think_after: None })
 }
 
-/// Bytes from a player or a log, as the game's type. All of them: what follows is a lie or a mistake.
-fn decoded<T: Data>(what: &str, bytes: &[u8]) -> Result<T, Refused> {
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(Refused::Fault(format!("{} bytes follow after {what}", rest.len()))),
-        Err(error) => Err(Refused::Fault(format!("{what} does not decode: {error}"))),
+/// Bytes from a player or a log, as the game's type.
+fn message<T: Data>(what: &str, bytes: &[u8]) -> Result<T, Refused> {
+    if MESSAGE_MAX < bytes.len() {
+        return Err(Refused::Fault(format!("{what} of {} bytes: the most is {MESSAGE_MAX}", bytes.len())));
     }
+    decode(what, bytes).map_err(Refused::Fault)
 }
 
 fn refused(refusal: &impl Data) -> Refused {
-    match postcard::to_stdvec(refusal) {
-        Ok(bytes) if bytes.len() <= REFUSAL_MAX => Refused::ByGame(bytes),
-        Ok(bytes) => Refused::Fault(format!("a refusal of {} bytes: the most is {REFUSAL_MAX}", bytes.len())),
-        Err(error) => Refused::Fault(format!("{refusal:?} does not encode: {error}")),
-    }
+    encode("a refusal", refusal, REFUSAL_MAX).map_or_else(Refused::Fault, Refused::ByGame)
 }
 
-fn checked<G: Game>(scope: Scope) -> Result<Scope, Refused> {
-    match scope {
-        Scope::Area { radius, .. } if G::RANGE < radius => Err(Refused::Fault(format!(
-            "Game::scope asks for {} m, beyond RANGE ({} m): reach less far, send a letter, or raise RANGE",
-            radius.metres(),
-            G::RANGE.metres()
-        ))),
-        scope => Ok(scope),
-    }
+/// A scope that an event of somebody standing at `from` may have.
+fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, Refused> {
+    let range = G::RANGE.metres();
+    let fault = match &scope {
+        Scope::Area { radius, .. } if G::RANGE < *radius => format!(
+            "Game::scope asks for {} m, beyond RANGE ({range} m): reach less far, send a letter, or raise RANGE",
+            radius.metres()
+        ),
+        Scope::Area { centre, .. } if !from.is_within(G::RANGE, *centre) => format!(
+            "Game::scope asks for {scope}, beyond RANGE ({range} m) of its actor at {from}: refuse it there, or send a letter to the place"
+        ),
+        Scope::Objects(objects) if SCOPE_MAX < objects.len() => {
+            format!("Game::scope names {} objects: the most is {SCOPE_MAX}; use Scope::area", objects.len())
+        }
+        _ => return Ok(scope),
+    };
+    Err(Refused::Fault(fault))
 }
 
 /// Runs game code. A panic in it is the game's fault and nobody else's: what it had written so far is in a

@@ -65,7 +65,8 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// How far an action reaches. Everything in range of the actor, unless the game says less.
+    /// How far an action reaches. Everything in range of the actor, unless the game says less. An area has its
+    /// centre in range of the actor.
     fn scope(
         &self,
         view: &View<'_, Self>,
@@ -100,20 +101,22 @@ pub trait Game: Sized + Send + Sync + 'static {
         0
     }
 
-    /// How much an observer cares where a subject is, given what distance and direction say. Asked only if
-    /// [`Game::GRADES`].
+    /// How much an observer cares where a subject is, from 0 to 1, given what distance and direction say. Asked
+    /// only if [`Game::GRADES`].
     fn relevance(&self, observer: &Self::State, subject: &Self::State, graded: f32) -> f32 {
         let _ = (observer, subject);
         graded
     }
 
-    /// Whether this object thinks. It then thinks soon after it appears, and again when it said.
+    /// Whether this object thinks. It then thinks soon after it appears, or after an event that made it a
+    /// thinker, and again when it said.
     fn thinks(&self, object: &Self::State) -> bool {
         let _ = object;
         false
     }
 
     /// What an object does by itself, and after which pause it thinks again. Sees everything in range of it.
+    /// `None` ends its thinking, until an event makes it a thinker anew.
     ///
     /// A thought that only steers is a move and costs no record. Pauses are not remembered over a failover:
     /// everybody thinks again soon. What must come at its time is a [`Tx::schedule`].
@@ -141,7 +144,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 
     /// A player comes for the first time, or after [`Game::on_leave`] removed the avatar: spawns an avatar
-    /// within range of the entrance and says which.
+    /// within range of the entrance and says which. Nothing that was there before can become an avatar.
     fn on_join(
         &self,
         tx: &mut Tx<'_, '_, Self>,

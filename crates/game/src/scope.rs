@@ -1,5 +1,6 @@
 //! How far an event reaches: what it may see and write, and what is locked for it.
 
+use crate::WORLD;
 use machine::Time;
 use serde::{Deserialize, Serialize};
 use space::{Distance, Motion, ObjectId, Position};
@@ -8,14 +9,15 @@ use std::fmt;
 /// What an event may touch. The actor is always part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
-    /// Everything in a circle. Spawns lie in it, too.
+    /// Everything in a circle. Spawns lie in it, too. The world as a whole ([`WORLD`]) is nowhere, so it is in
+    /// no circle.
     Area {
-        /// Its middle.
+        /// Its middle, at most the game's `RANGE` from the actor.
         centre: Position,
         /// How far it reaches; at most the game's `RANGE`.
         radius: Distance,
     },
-    /// These objects and nothing else. Nothing can be spawned.
+    /// These objects, at most [`crate::config::SCOPE_MAX`], and nothing else. Nothing can be spawned.
     Objects(Vec<ObjectId>),
 }
 
@@ -33,7 +35,9 @@ impl Scope {
     /// Whether an object that moves like this is inside at `now`.
     pub(crate) fn holds(&self, object: ObjectId, motion: &Motion, now: Time) -> bool {
         match self {
-            Self::Area { centre, radius } => centre.is_within(*radius, motion.position_at(now)),
+            Self::Area { centre, radius } => {
+                object != WORLD && centre.is_within(*radius, motion.position_at(now))
+            }
             Self::Objects(objects) => objects.contains(&object),
         }
     }

@@ -1,5 +1,6 @@
 //! A transaction as a game sees it: in its own types.
 
+use crate::codec::{decode, encode};
 use crate::{Addressee, Data, Draft, Game, Hearers, Objects};
 use machine::{Rng, Span, Time};
 use space::{Distance, Heading, Motion, ObjectId, Position, Velocity};
@@ -30,11 +31,8 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
 
     /// What an object is; `None` if it does not exist.
     pub fn get(&mut self, object: ObjectId) -> Option<G::State> {
-        let decoded = postcard::from_bytes(self.draft.state(object)?);
-        if let Err(error) = &decoded {
-            self.draft.fail(format!("the state of object {object} does not decode: {error}"));
-        }
-        decoded.ok()
+        let decoded = decode("a state", self.draft.state(object)?);
+        decoded.map_err(|error| self.draft.fail(format!("object {object}: {error}"))).ok()
     }
 
     /// How an object moves; `None` if it does not exist.
@@ -53,14 +51,14 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
         self.draft.near(centre, radius)
     }
 
-    /// Every object in scope, in the order of their names.
+    /// Every object in scope, the actor too, in the order of their names.
     pub fn objects(&mut self) -> Vec<ObjectId> {
         self.draft.everything()
     }
 
-    /// Writes an object's state. One that does not exist stays so.
+    /// Writes an object's whole state. One that does not exist stays so.
     pub fn put(&mut self, object: ObjectId, state: &G::State) {
-        let bytes = self.encode(state);
+        let bytes = self.encode("a state", state);
         self.draft.put(object, bytes);
     }
 
@@ -85,7 +83,7 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
         velocity: Velocity,
         heading: Heading,
     ) -> ObjectId {
-        let bytes = self.encode(state);
+        let bytes = self.encode("a state", state);
         self.draft.spawn(bytes, place, velocity, heading)
     }
 
@@ -111,7 +109,7 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
 
     /// Tells players something, when the event has become true.
     pub fn notify(&mut self, to: Hearers, notice: &G::Notice) {
-        let bytes = self.encode(notice);
+        let bytes = self.encode("a notice", notice);
         self.draft.notify(to, bytes);
     }
 
@@ -122,19 +120,21 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
 
     /// Sends a letter: it arrives exactly once, as an event of its own, a little later.
     pub fn send(&mut self, to: Addressee, letter: &G::Letter) {
-        let bytes = self.encode(letter);
+        let bytes = self.encode("a letter", letter);
         self.draft.send(to, bytes);
     }
 
-    /// Sends a letter to an object's own future. If the object is gone by then, so is the letter.
+    /// Sends a letter to an object's own future, at least [`crate::config::TIMER_MIN`] ahead. If the object is
+    /// gone by then, so is the letter.
     pub fn schedule(&mut self, object: ObjectId, after: Span, letter: &G::Letter) {
-        let bytes = self.encode(letter);
+        let bytes = self.encode("a letter", letter);
         self.draft.schedule(object, after, bytes);
     }
 
-    fn encode(&mut self, data: &impl Data) -> Vec<u8> {
-        postcard::to_stdvec(data).unwrap_or_else(|error| {
-            self.draft.fail(format!("{data:?} does not encode: {error}"));
+    fn encode(&mut self, what: &str, data: &impl Data) -> Vec<u8> {
+        // What is too long is for the draft to say: it knows the limits.
+        encode(what, data, usize::MAX).unwrap_or_else(|error| {
+            self.draft.fail(error);
             Vec::new()
         })
     }
@@ -161,7 +161,7 @@ impl<'a, G: Game> View<'a, G> {
 
     /// What an object is; `None` if it is not known here.
     pub fn get(&self, object: ObjectId) -> Option<G::State> {
-        self.objects.find(object).and_then(|(_, state)| postcard::from_bytes(state).ok())
+        self.objects.find(object).and_then(|(_, state)| decode("a state", state).ok())
     }
 
     /// Where an object is; `None` if it is not known here.

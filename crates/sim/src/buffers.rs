@@ -4,6 +4,8 @@
 //! buffer that nobody holds keeps its memory for the next message, so the steady state allocates
 //! nothing. The pool grows to the largest number of messages that were ever on their way at once.
 
+use machine::Lane;
+
 /// Names a buffer as long as somebody holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferId(u32);
@@ -19,6 +21,7 @@ pub(crate) struct Buffers {
 struct Buffer {
     bytes: Vec<u8>,
     holders: u32,
+    sure: bool,
 }
 
 impl Buffers {
@@ -26,12 +29,13 @@ impl Buffers {
         Self { buffers: Vec::new(), free: Vec::new() }
     }
 
-    /// Lets `write` fill an empty buffer, which then has one holder.
-    pub(crate) fn fill(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> BufferId {
+    /// Lets `write` fill an empty buffer with a message for `lane`; it then has one holder.
+    pub(crate) fn fill(&mut self, lane: Lane, write: impl FnOnce(&mut Vec<u8>)) -> BufferId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let buffer = &mut self.buffers[id.0 as usize];
         buffer.bytes.clear();
         buffer.holders = 1;
+        buffer.sure = lane == Lane::Sure;
         write(&mut buffer.bytes);
         id
     }
@@ -54,6 +58,11 @@ impl Buffers {
         &self.buffers[id.0 as usize].bytes
     }
 
+    /// Whether the message must not be lost.
+    pub(crate) fn is_sure(&self, id: BufferId) -> bool {
+        self.buffers[id.0 as usize].sure
+    }
+
     /// How many buffers somebody holds.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
@@ -62,7 +71,7 @@ impl Buffers {
 
     fn grow(&mut self) -> BufferId {
         let id = u32::try_from(self.buffers.len()).expect("fewer than 2^32 messages are on their way");
-        self.buffers.push(Buffer { bytes: Vec::new(), holders: 0 });
+        self.buffers.push(Buffer { bytes: Vec::new(), holders: 0, sure: false });
         BufferId(id)
     }
 }
@@ -70,17 +79,18 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::Buffers;
+    use machine::Lane;
 
     #[test]
     fn a_buffer_lives_until_its_last_holder_lets_go() {
         let mut buffers = Buffers::new();
-        let first = buffers.fill(|bytes| bytes.extend([1, 2]));
+        let first = buffers.fill(Lane::Sure, |bytes| bytes.extend([1, 2]));
         buffers.hold(first);
         buffers.release(first);
         assert_eq!((buffers.bytes(first), buffers.held()), ([1, 2].as_slice(), 1));
         buffers.release(first);
         assert_eq!(buffers.held(), 0);
-        let second = buffers.fill(|bytes| bytes.push(3));
+        let second = buffers.fill(Lane::Sure, |bytes| bytes.push(3));
         assert_eq!((second, buffers.bytes(second)), (first, [3].as_slice()));
     }
 }

@@ -24,25 +24,46 @@ pub(crate) struct Passage {
     pub(crate) link: u32,
 }
 
+/// Counts the machines that lived at one address. What was meant for one must not reach the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Incarnation(pub(crate) u32);
+
 /// Something that will happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Happening {
-    /// A command scheduled from outside, kept under a number.
-    Command { host: u32, number: u32 },
+    /// A machine hears something, if it can.
+    Notice(Notice),
     /// The host's deadline as it was when this was pushed; stale if it moved since.
-    Deadline { host: u32 },
+    Alarm { host: u32 },
+    /// A host takes the next notice out of its inbox.
+    Service { host: u32 },
+    /// A frozen host goes on.
+    Thaw { host: u32 },
+    /// The last byte of a message left a link with a rate.
+    Departure(Passage),
+    /// What an outage held back comes through.
+    Release(Passage),
+    /// A link lost one `Sure` message too often, or one of its ends crashed long ago: it dies.
+    GivingUp(Passage),
+    /// An outage lasted too long, unless it was healed meanwhile.
+    Expiry(Passage),
+}
+
+/// Something for a machine. It becomes an input, unless the host has crashed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Notice {
+    /// A command scheduled from outside, kept under a number.
+    Command { host: u32, number: u32, meant_for: Incarnation },
     /// A wake that the experiment asked for, due or not.
-    Wake { host: u32 },
+    Wake { host: u32, meant_for: Incarnation },
+    /// The deadline came while the host was frozen or busy.
+    Deadline { host: u32 },
     /// The sending end of the way hears that the link is there.
     LinkUp(Passage),
     /// The sending end of the way hears that the link is gone.
     LinkDown(Passage),
-    /// A message reaches the far end.
-    Arrival(Passage, BufferId),
-    /// The last byte of a message left a link with a rate.
-    Departure(Passage),
-    /// A link lost one `Sure` message too often and dies.
-    GivingUp(Passage),
+    /// A message reaches the far end. It left in this era of the way.
+    Arrival { passage: Passage, buffer: BufferId, era: u16 },
 }
 
 // Two entries of the queue (with their time and list link) fill a cache line.

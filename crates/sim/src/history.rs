@@ -4,7 +4,7 @@
 //! here instead of taken from a library, so that a hash noted beside a seed stays true on every machine
 //! and after every update. It guards against accidents, not against forgery.
 
-use crate::link::End;
+use crate::counters::End;
 use machine::Time;
 use std::hash::{Hash, Hasher};
 
@@ -23,6 +23,18 @@ pub(crate) enum Kind {
     Refused = 9,
     Raised = 10,
     Unlinked = 11,
+    /// An input found no machine, or not the one it was meant for.
+    Unheard = 12,
+    Crash = 13,
+    Restart = 14,
+    Freeze = 15,
+    Thaw = 16,
+    Slow = 17,
+    ClockRate = 18,
+    ClockStep = 19,
+    CutSilently = 20,
+    Heal = 21,
+    Reshape = 22,
 }
 
 impl From<End> for Kind {

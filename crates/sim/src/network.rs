@@ -3,14 +3,21 @@
 //! Knows no message type: it carries bytes, and [`crate::Sim`] encodes and decodes at its edge. It never
 //! calls a machine; what a machine must hear goes through the queue.
 
+mod faults;
+
 use crate::buffers::{BufferId, Buffers};
-use crate::happening::{Happening, Passage, WayId};
+use crate::config::GIVE_UP_AFTER;
+use crate::counters::{Counters, End};
+use crate::flight::Fate;
+use crate::happening::{Happening, Notice, Passage, WayId};
 use crate::history::{History, Kind};
-use crate::link::{Counters, End, Fate, Offered, Parcel, Way};
-use crate::profile::Profile;
+use crate::link::{Parcel, Way};
+use crate::outage::Outage;
+use crate::outlet::Offered;
+use crate::profile::{Profile, Quirks};
 use crate::queue::EventQueue;
 use crate::routes::Routes;
-use machine::{Address, Lane, Rng, Time};
+use machine::{Address, Lane, Rng, Span, Time};
 
 /// The name of the links' chance among the streams of a seed. Experiments name their own streams by small
 /// numbers or by addresses; without a name that nobody else gives, they would draw the same chance.
@@ -24,6 +31,8 @@ pub(crate) struct Network {
     pub(crate) history: History,
     /// Messages to peers to which there was no link that the sender had heard of.
     pub(crate) unlinked: u64,
+    /// How long a silence kills a link.
+    pub(crate) give_up_after: Span,
     ways: Vec<Way>,
     routes: Routes,
     buffers: Buffers,
@@ -46,6 +55,7 @@ impl Network {
             queue: EventQueue::new(),
             history: History::new(),
             unlinked: 0,
+            give_up_after: GIVE_UP_AFTER,
             ways: Vec::new(),
             routes: Routes::new(),
             buffers: Buffers::new(),
@@ -62,13 +72,18 @@ impl Network {
         self.ways[way.index()].counters
     }
 
+    /// Whether the newest link on this way lives.
+    pub(crate) fn is_up(&self, way: WayId) -> bool {
+        self.ways[way.index()].up
+    }
+
     /// Joins two hosts by a new link and says its number. A link that lives is cut first.
     pub(crate) fn connect(&mut self, a: u32, b: u32, there: Profile, back: Profile) -> u32 {
         let way = self.way(a, address(b)).unwrap_or_else(|| self.add_pair(a, b));
         self.cut(way);
         self.ways[way.index()].open(there);
         self.ways[way.back().index()].open(back);
-        self.tell_both(way, Happening::LinkUp);
+        self.tell_both(way, Notice::LinkUp);
         self.ways[way.index()].link
     }
 
@@ -78,10 +93,23 @@ impl Network {
         if !self.ways[way.index()].up {
             return;
         }
-        self.tell_both(way, Happening::LinkDown);
+        self.tell_both(way, Notice::LinkDown);
         for way in [way, way.back()] {
             self.ways[way.index()].up = false;
             self.clear_outlet(way);
+            self.clear_outage(way);
+        }
+    }
+
+    /// Whose machine a notice is for; `None` if it comes to nothing on the way.
+    #[inline] // Every input passes here.
+    pub(crate) fn addressee(&mut self, notice: Notice) -> Option<u32> {
+        match notice {
+            Notice::Command { host, .. } | Notice::Wake { host, .. } | Notice::Deadline { host } => {
+                Some(host)
+            }
+            Notice::LinkUp(passage) | Notice::LinkDown(passage) => self.hearer(passage),
+            Notice::Arrival { passage, buffer, era } => self.arrive(passage, buffer, era),
         }
     }
 
@@ -99,7 +127,7 @@ impl Network {
     /// Sends what `write` encodes to everyone in `to`; it is encoded once. To each it goes over the newest
     /// link that `from` heard of, or nowhere.
     pub(crate) fn send(&mut self, from: u32, to: &[Address], lane: Lane, write: impl FnOnce(&mut Vec<u8>)) {
-        let buffer = self.buffers.fill(write);
+        let buffer = self.buffers.fill(lane, write);
         let parcel = Parcel { buffer, bytes: self.buffers.bytes(buffer).len(), lane };
         for &peer in to {
             let way = self.way(from, peer).filter(|way| self.ways[way.index()].takes());
@@ -111,19 +139,15 @@ impl Network {
         self.buffers.release(buffer);
     }
 
-    /// A message reached the end of its flight: `read` decodes it, unless its link is gone.
+    /// A message is handed to its machine: `read` decodes it. Its link may be gone by now: the machine was
+    /// late, not the message.
     pub(crate) fn land<T>(
         &mut self,
         passage: Passage,
         buffer: BufferId,
         read: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Option<Landed<T>> {
-        let way = &mut self.ways[passage.way.index()];
-        if !way.carries(passage.link) {
-            self.conclude(passage, buffer, End::Lost);
-            return None;
-        }
-        let (from, to) = (way.from, way.to);
+        let Way { from, to, .. } = self.ways[passage.way.index()];
         let Some(msg) = read(self.buffers.bytes(buffer)) else {
             self.conclude(passage, buffer, End::Garbled);
             return None;
@@ -132,23 +156,29 @@ impl Network {
         Some(Landed { from, to, msg })
     }
 
+    /// A message found no machine.
+    pub(crate) fn lose(&mut self, passage: Passage, buffer: BufferId) {
+        self.conclude(passage, buffer, End::Lost);
+    }
+
     /// The last byte of a message left a link with a rate.
     pub(crate) fn depart(&mut self, passage: Passage) {
         let way = &mut self.ways[passage.way.index()];
         if !way.carries(passage.link) {
             return;
         }
-        let Some(outlet) = &mut way.outlet else { return };
-        let (departed, next) = outlet.depart();
-        if let Some(span) = next {
-            self.queue.push(self.now + span, Happening::Departure(passage));
+        let outlet = way.extra.as_mut().and_then(|it| it.outlet.as_mut());
+        let Some(outlet) = outlet.filter(|it| it.is_due(self.now)) else { return };
+        let (departed, next) = outlet.depart(self.now);
+        if let Some(at) = next {
+            self.queue.push(at, Happening::Departure(passage));
         }
         if let Some(parcel) = departed {
             self.launch(passage, parcel);
         }
     }
 
-    /// A link lost a `Sure` message too often.
+    /// A link lost a `Sure` message too often, or the machine at one end.
     pub(crate) fn give_up(&mut self, passage: Passage) {
         if self.ways[passage.way.index()].carries(passage.link) {
             self.cut(passage.way);
@@ -180,11 +210,27 @@ impl Network {
         self.history.note_bytes(self.buffers.bytes(buffer));
     }
 
-    fn tell_both(&mut self, way: WayId, news: impl Fn(Passage) -> Happening) {
+    fn tell_both(&mut self, way: WayId, news: impl Fn(Passage) -> Notice) {
         let link = self.ways[way.index()].link;
         for way in [way, way.back()] {
-            self.queue.push(self.now, news(Passage { way, link }));
+            self.queue.push(self.now, Happening::Notice(news(Passage { way, link })));
         }
+    }
+
+    /// Who hears of a link: the sending end, unless the link was its predecessor's.
+    fn hearer(&self, passage: Passage) -> Option<u32> {
+        let way = &self.ways[passage.way.index()];
+        (way.forgotten < passage.link).then_some(way.from)
+    }
+
+    /// A message reached the end of its flight. Says to whom, unless it is lost or held back.
+    fn arrive(&mut self, passage: Passage, buffer: BufferId, era: u16) -> Option<u32> {
+        let way = &self.ways[passage.way.index()];
+        if !way.carries(passage.link) {
+            self.conclude(passage, buffer, End::Lost);
+            return None;
+        }
+        if way.was_clear_since(era) { Some(way.to) } else { self.arrive_after_cut(passage, buffer, era) }
     }
 
     /// A machine hands a message to a link that lives.
@@ -193,10 +239,10 @@ impl Network {
         let way = &mut self.ways[id.index()];
         way.counters.sent.add(parcel.bytes);
         let passage = Passage { way: id, link: way.link };
-        match &mut way.outlet {
+        match way.extra.as_mut().and_then(|it| it.outlet.as_mut()) {
             None => self.launch(passage, parcel),
             Some(outlet) => {
-                let offered = outlet.offer(parcel);
+                let offered = outlet.offer(self.now, parcel);
                 self.follow_offer(passage, parcel, offered);
             }
         }
@@ -204,7 +250,7 @@ impl Network {
 
     fn follow_offer(&mut self, passage: Passage, parcel: Parcel, offered: Offered) {
         match offered {
-            Offered::Leaves(span) => self.queue.push(self.now + span, Happening::Departure(passage)),
+            Offered::Leaves(at) => self.queue.push(at, Happening::Departure(passage)),
             Offered::Waits => (),
             Offered::Replaces(elder) => self.conclude(passage, elder.buffer, End::Replaced),
             Offered::Refused => {
@@ -219,12 +265,16 @@ impl Network {
     /// A message leaves and flies.
     fn launch(&mut self, passage: Passage, parcel: Parcel) {
         let way = &mut self.ways[passage.way.index()];
+        if way.extra.is_some() && parcel.lane != Lane::Sure {
+            return self.launch_oddly(passage, parcel);
+        }
         match way.flight.fate(self.now, parcel.lane) {
             Fate::Arrives { at, retries } => {
                 for _ in 0..retries {
                     way.counters.resent.add(parcel.bytes);
                 }
-                self.queue.push(at, Happening::Arrival(passage, parcel.buffer));
+                let (buffer, era) = (parcel.buffer, way.era);
+                self.queue.push(at, Happening::Notice(Notice::Arrival { passage, buffer, era }));
             }
             Fate::Lost => self.conclude(passage, parcel.buffer, End::Lost),
             Fate::GivenUp(at) => {
@@ -234,11 +284,34 @@ impl Network {
         }
     }
 
+    /// A `Latest` message leaves over a link that may have quirks or be cut.
+    #[inline(never)] // Kept out of `launch`, which every message passes.
+    fn launch_oddly(&mut self, passage: Passage, parcel: Parcel) {
+        let way = &mut self.ways[passage.way.index()];
+        let cut = way.outage().is_some_and(Outage::is_cut);
+        let quirks = way.extra.as_ref().map_or(Quirks::NONE, |it| it.quirks);
+        // Chance is drawn in a cut, too: healing sooner or later does not shift the draws of what follows.
+        let Fate::Arrives { at, .. } = way.flight.fate(self.now, parcel.lane) else {
+            return self.conclude(passage, parcel.buffer, End::Lost);
+        };
+        let (at, second) = (at + way.flight.lateness(quirks), way.flight.second_copy(self.now, quirks));
+        if cut {
+            return self.conclude(passage, parcel.buffer, End::Lost);
+        }
+        let arrival = Happening::Notice(Notice::Arrival { passage, buffer: parcel.buffer, era: way.era });
+        self.queue.push(at, arrival);
+        if let Some(at) = second {
+            way.counters.doubled.add(parcel.bytes);
+            self.buffers.hold(parcel.buffer);
+            self.queue.push(at, arrival);
+        }
+    }
+
     fn clear_outlet(&mut self, id: WayId) {
         let way = &mut self.ways[id.index()];
         let passage = Passage { way: id, link: way.link };
-        let Some(mut outlet) = way.outlet.take() else { return };
-        while let (Some(parcel), _) = outlet.depart() {
+        let Some(mut outlet) = way.extra.as_mut().and_then(|it| it.outlet.take()) else { return };
+        while let Some(parcel) = outlet.pop() {
             self.conclude(passage, parcel.buffer, End::Lost);
         }
     }
@@ -262,20 +335,33 @@ pub(crate) const fn address(host: u32) -> Address {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{LatestKey, Span};
+    use machine::LatestKey;
 
     /// Lets everything in the queue happen.
     fn drain(network: &mut Network) {
         while let Some((now, happening)) = network.queue.pop_until(Time::MAX) {
             network.now = now;
             match happening {
-                Happening::Arrival(passage, buffer) => drop(network.land(passage, buffer, |_| Some(()))),
+                Happening::Notice(notice) => {
+                    network.addressee(notice).into_iter().for_each(|_| hear(network, notice));
+                }
                 Happening::Departure(passage) => network.depart(passage),
                 Happening::GivingUp(passage) => network.give_up(passage),
-                Happening::LinkUp(passage) => drop(network.hear_up(passage)),
-                Happening::LinkDown(passage) => drop(network.hear_down(passage)),
-                _ => (),
+                Happening::Release(passage) => {
+                    network.release(passage).into_iter().for_each(|it| hear(network, it.1));
+                }
+                Happening::Expiry(passage) => network.expire(passage),
+                Happening::Alarm { .. } | Happening::Service { .. } | Happening::Thaw { .. } => (),
             }
+        }
+    }
+
+    fn hear(network: &mut Network, notice: Notice) {
+        match notice {
+            Notice::Arrival { passage, buffer, .. } => drop(network.land(passage, buffer, |_| Some(()))),
+            Notice::LinkUp(passage) => drop(network.hear_up(passage)),
+            Notice::LinkDown(passage) => drop(network.hear_down(passage)),
+            Notice::Command { .. } | Notice::Wake { .. } | Notice::Deadline { .. } => (),
         }
     }
 

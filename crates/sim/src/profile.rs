@@ -28,6 +28,22 @@ pub struct Profile {
     pub(crate) rate: Option<NonZeroU64>,
     pub(crate) queue_limit: usize,
     pub(crate) overhead: usize,
+    pub(crate) quirks: Quirks,
+}
+
+/// What a link does to few `Latest` messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Quirks {
+    /// How likely a second copy arrives.
+    pub(crate) duplication: f64,
+    /// How likely a message is later than the others.
+    pub(crate) straggling: f64,
+    /// By how much at most.
+    pub(crate) lateness_max: Span,
+}
+
+impl Quirks {
+    pub(crate) const NONE: Self = Self { duplication: 0.0, straggling: 0.0, lateness_max: Span::ZERO };
 }
 
 /// Why a profile was refused.
@@ -36,6 +52,12 @@ pub enum ProfileError {
     /// Not a probability.
     #[error("a loss of {0} is not a probability: give a number from 0 to 1")]
     Loss(f64),
+    /// Not a probability.
+    #[error("a duplication of {0} is not a probability: give a number from 0 to 1")]
+    Duplication(f64),
+    /// Not a probability.
+    #[error("{0} is no probability for a message to be late: give a number from 0 to 1")]
+    Stragglers(f64),
     /// Nothing would ever leave.
     #[error("a link at 0 bytes per second carries nothing: give a rate, or cut the link")]
     Rate,
@@ -45,7 +67,8 @@ impl Profile {
     /// A link that delivers everything after exactly `delay`, however much it is given.
     pub const fn new(delay: Span) -> Self {
         let queue_limit = config::QUEUE_LIMIT;
-        Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0 }
+        let quirks = Quirks::NONE;
+        Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0, quirks }
     }
 
     /// Adds up to `jitter` to each delay, drawn evenly. `Latest` messages may then overtake each other.
@@ -56,8 +79,22 @@ impl Profile {
     /// Loses each try with probability `loss`. A lost `Latest` message is gone; a lost `Sure` message is
     /// tried again one round trip later, and holds the `Sure` messages behind it.
     pub fn with_loss(self, loss: f64) -> Result<Self, ProfileError> {
-        let in_range = (0.0..=1.0).contains(&loss); // Also false for NaN.
-        in_range.then_some(Self { loss, ..self }).ok_or(ProfileError::Loss(loss))
+        is_probability(loss).then_some(Self { loss, ..self }).ok_or(ProfileError::Loss(loss))
+    }
+
+    /// Lets a `Latest` message arrive twice with probability `duplication`; the second copy has a trip time
+    /// of its own. `Sure` messages are never doubled: a transport throws second copies away.
+    pub fn with_duplication(self, duplication: f64) -> Result<Self, ProfileError> {
+        let quirks = Quirks { duplication, ..self.quirks };
+        let valid = is_probability(duplication).then_some(Self { quirks, ..self });
+        valid.ok_or(ProfileError::Duplication(duplication))
+    }
+
+    /// Delays a `Latest` message by up to `lateness_max` more, drawn evenly, with probability `share`: it got
+    /// stuck in some buffer. It arrives only if its link still lives by then.
+    pub fn with_stragglers(self, share: f64, lateness_max: Span) -> Result<Self, ProfileError> {
+        let quirks = Quirks { straggling: share, lateness_max, ..self.quirks };
+        is_probability(share).then_some(Self { quirks, ..self }).ok_or(ProfileError::Stragglers(share))
     }
 
     /// Lets `rate` bytes leave per second; what comes faster waits.
@@ -78,6 +115,11 @@ impl Profile {
     }
 }
 
+/// Also false for NaN.
+fn is_probability(p: f64) -> bool {
+    (0.0..=1.0).contains(&p)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +129,9 @@ mod tests {
         let profile = Profile::new(Span::ZERO);
         for loss in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             assert!(matches!(profile.with_loss(loss), Err(ProfileError::Loss(_))), "{loss}");
+            assert!(matches!(profile.with_duplication(loss), Err(ProfileError::Duplication(_))), "{loss}");
+            let late = profile.with_stragglers(loss, Span::ZERO);
+            assert!(matches!(late, Err(ProfileError::Stragglers(_))), "{loss}");
         }
         assert_eq!(profile.with_rate(0), Err(ProfileError::Rate));
         assert!(profile.with_loss(0.0).and_then(|it| it.with_loss(1.0)).is_ok());

@@ -1,13 +1,18 @@
 //! The driver: takes what happens next from the queue and hands it to the machine it concerns.
 
+mod faults;
+mod service;
+mod watch;
+
 use crate::buffers::BufferId;
 use crate::config::INPUTS_AT_ONCE_MAX;
-use crate::happening::{Happening, Passage};
+use crate::happening::{Happening, Notice, Passage};
 use crate::history::Kind;
-use crate::link::Counters;
+use crate::host::Host;
 use crate::network::{Network, address};
 use crate::profile::Profile;
 use crate::slab::Slab;
+use crate::trace::Trace;
 use machine::{Address, Effect, Input, LinkNumber, Machine, Outbox, Time};
 use std::hash::Hash;
 use wire::Message;
@@ -28,24 +33,18 @@ pub struct Sim<M: Machine> {
     events: u64,
     /// When the last input reached a machine, and how many did then.
     at_once: (Time, u32),
+    trace: Option<Box<Trace<M::Msg, M::Command>>>,
 }
 
 /// Something a machine told its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Raised<E> {
-    /// When.
+    /// When, by the simulation's clock.
     pub at: Time,
     /// Which machine.
     pub by: Address,
     /// What.
     pub event: E,
-}
-
-/// A machine and what the driver knows about it.
-struct Host<M> {
-    machine: M,
-    /// The earliest deadline in the queue that still counts; [`Time::MAX`] if there is none.
-    alarm: Time,
 }
 
 impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
@@ -59,6 +58,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
             raised: Vec::new(),
             events: 0,
             at_once: (Time::ZERO, 0),
+            trace: None,
         }
     }
 
@@ -66,7 +66,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// machines of each other before they exist.
     pub fn add(&mut self, machine: M) -> Address {
         let host = u32::try_from(self.hosts.len()).expect("fewer than 2^32 machines");
-        self.hosts.push(Host { machine, alarm: Time::MAX });
+        self.hosts.push(Host::new(machine));
         self.set_alarm(host);
         address(host)
     }
@@ -81,9 +81,12 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// for this instant; what they send to each other before they heard `LinkUp` goes nowhere.
     ///
     /// # Panics
-    /// If an address has no machine, or both are the same.
+    /// If an address has no machine, or one that crashed, or both are the same.
     pub fn connect_with(&mut self, a: Address, b: Address, there: Profile, back: Profile) -> LinkNumber {
         assert_ne!(a, b, "a link joins two machines");
+        for end in [a, b] {
+            assert!(self.is_up(end), "{end:?} has crashed and can hear of no link: restart it first");
+        }
         let link = self.network.connect(self.host(a), self.host(b), there, back);
         LinkNumber(u64::from(link))
     }
@@ -99,22 +102,26 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         }
     }
 
-    /// Hands a machine a command when `at` comes.
+    /// Hands a machine a command when `at` comes. It is meant for the machine that is there now: if that
+    /// has crashed by then, or crashed already, nobody gets it.
     ///
     /// # Panics
     /// If `at` lies in the past, or the address has no machine.
     pub fn command(&mut self, at: Time, to: Address, command: M::Command) {
         let (host, number) = (self.host(to), self.commands.insert(command));
-        self.network.queue.push(self.not_past(at), Happening::Command { host, number });
+        let meant_for = self.hosts[host as usize].incarnation();
+        self.notify(at, Notice::Command { host, number, meant_for });
     }
 
-    /// Wakes a machine when `at` comes, whether anything is due or not: real drivers wake early, too.
+    /// Wakes a machine when `at` comes, whether anything is due or not: real drivers wake early, too. Like
+    /// a command it is meant for the machine that is there now.
     ///
     /// # Panics
     /// If `at` lies in the past, or the address has no machine.
     pub fn wake(&mut self, at: Time, address: Address) {
         let host = self.host(address);
-        self.network.queue.push(self.not_past(at), Happening::Wake { host });
+        let meant_for = self.hosts[host as usize].incarnation();
+        self.notify(at, Notice::Wake { host, meant_for });
     }
 
     /// Goes on to the next input that reaches a machine; false if nothing waits any more.
@@ -143,59 +150,13 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.network.now
     }
 
-    /// How many inputs reached machines so far.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// The running hash of everything that happened: each input with its time, address, link and content,
-    /// each message that a link swallowed or that had no link, each event raised.
-    pub fn history(&self) -> u64 {
-        self.network.history.hash()
-    }
-
-    /// What became of the messages from one machine to another; `None` if they were never linked.
-    ///
-    /// # Panics
-    /// If `from` has no machine.
-    pub fn counters(&self, from: Address, to: Address) -> Option<Counters> {
-        let way = self.network.way(self.host(from), to)?;
-        Some(self.network.counters(way))
-    }
-
-    /// How many messages were sent to peers to which there was no link, or none that the sender had heard
-    /// `LinkUp` for. They are gone, as with a real driver.
-    pub fn unlinked(&self) -> u64 {
-        self.network.unlinked
-    }
-
-    /// Takes everything that machines raised since the last call, in order. Drain it often: it is kept
-    /// until then.
-    pub fn raised(&mut self) -> std::vec::Drain<'_, Raised<M::Event>> {
-        self.raised.drain(..)
-    }
-
-    /// A machine, to look at.
-    ///
-    /// # Panics
-    /// If the address has no machine.
-    pub fn machine(&self, address: Address) -> &M {
-        &self.hosts[self.host(address) as usize].machine
-    }
-
-    /// A machine, to set up or to probe; what must be part of the history is a [`Sim::command`]. A
-    /// deadline moved by hand counts from the machine's next input on; [`Sim::wake`] gives it one.
-    ///
-    /// # Panics
-    /// If the address has no machine.
-    pub fn machine_mut(&mut self, address: Address) -> &mut M {
-        let host = self.host(address);
-        &mut self.hosts[host as usize].machine
-    }
-
     fn host(&self, address: Address) -> u32 {
         let host = u32::try_from(address.0).ok().filter(|&it| (it as usize) < self.hosts.len());
         host.expect("only addresses that Sim::add gave have a machine")
+    }
+
+    fn notify(&mut self, at: Time, notice: Notice) {
+        self.network.queue.push(self.not_past(at), Happening::Notice(notice));
     }
 
     fn not_past(&self, at: Time) -> Time {
@@ -217,20 +178,68 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// Lets one thing happen; false if no machine noticed.
     fn happen(&mut self, happening: Happening) -> bool {
         match happening {
-            Happening::Command { host, number } => self.on_command(host, number),
-            Happening::Deadline { host } => return self.on_deadline(host),
-            Happening::Wake { host } => self.on_wake(host),
-            Happening::LinkUp(passage) => self.on_link_up(passage),
-            Happening::LinkDown(passage) => self.on_link_down(passage),
-            Happening::Arrival(passage, buffer) => return self.on_arrival(passage, buffer),
-            Happening::Departure(passage) => {
-                self.network.depart(passage);
-                return false;
-            }
-            Happening::GivingUp(passage) => {
-                self.network.give_up(passage);
-                return false;
-            }
+            Happening::Notice(notice) => return self.on_notice(notice),
+            Happening::Alarm { host } => return self.on_alarm(host),
+            Happening::Service { host } => return self.on_service(host),
+            Happening::Release(passage) => return self.on_release(passage),
+            Happening::Thaw { host } => self.on_thaw(host),
+            Happening::Departure(passage) => self.network.depart(passage),
+            Happening::GivingUp(passage) => self.network.give_up(passage),
+            Happening::Expiry(passage) => self.network.expire(passage),
+        }
+        false
+    }
+
+    fn on_notice(&mut self, notice: Notice) -> bool {
+        self.network.addressee(notice).is_some_and(|host| self.offer(host, notice))
+    }
+
+    fn on_release(&mut self, passage: Passage) -> bool {
+        self.network.release(passage).is_some_and(|(host, notice)| self.offer(host, notice))
+    }
+
+    /// Only the alarm set last counts. If the deadline moved on since, the alarm follows it: a machine
+    /// that puts its deadline off with every input costs one stale entry, not one per input.
+    fn on_alarm(&mut self, host: u32) -> bool {
+        let now = self.network.now;
+        let it = &mut self.hosts[host as usize];
+        if it.alarm != now {
+            return false;
+        }
+        let (due, troubled) = (it.is_due(now), it.condition.is_some());
+        if due && troubled && !self.admit(host, Notice::Deadline { host }) {
+            return false;
+        }
+        self.ring(host, due)
+    }
+
+    /// The alarm is used up: the machine is woken if its deadline has come.
+    fn ring(&mut self, host: u32, due: bool) -> bool {
+        self.hosts[host as usize].alarm = Time::MAX;
+        if due {
+            self.on_wake(host);
+        } else {
+            self.set_alarm(host);
+        }
+        due
+    }
+
+    /// Lets a machine hear something as soon as its host allows; false if that is not now.
+    fn offer(&mut self, host: u32, notice: Notice) -> bool {
+        let troubled = self.hosts[host as usize].condition.is_some();
+        (!troubled || self.admit(host, notice)) && self.hand_over(host, notice)
+    }
+
+    /// Turns a notice into an input; false if it comes to nothing.
+    #[inline] // Every input passes here.
+    fn hand_over(&mut self, host: u32, notice: Notice) -> bool {
+        match notice {
+            Notice::Command { number, .. } => self.on_command(host, number),
+            Notice::Wake { .. } => self.on_wake(host),
+            Notice::Deadline { .. } => return self.on_late_deadline(host),
+            Notice::LinkUp(passage) => self.on_link_up(passage),
+            Notice::LinkDown(passage) => self.on_link_down(passage),
+            Notice::Arrival { passage, buffer, .. } => return self.on_arrival(passage, buffer),
         }
         true
     }
@@ -240,24 +249,6 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.network.history.note(Kind::Command, self.network.now, host);
         self.network.history.note_value(&command);
         self.deliver(host, Input::Command(command));
-    }
-
-    /// Only the alarm set last counts. If the deadline moved on since, the alarm follows it: a machine
-    /// that puts its deadline off with every input costs one stale entry, not one per input.
-    fn on_deadline(&mut self, host: u32) -> bool {
-        let now = self.network.now;
-        let it = &mut self.hosts[host as usize];
-        if it.alarm != now {
-            return false;
-        }
-        it.alarm = Time::MAX;
-        let due = it.machine.deadline().is_some_and(|at| at <= now);
-        if due {
-            self.on_wake(host);
-        } else {
-            self.set_alarm(host);
-        }
-        due
     }
 
     fn on_wake(&mut self, host: u32) {
@@ -288,8 +279,13 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// The one place where an input reaches a machine, and where its effects leave it.
     fn deliver(&mut self, host: u32, input: Input<M::Msg, M::Command>) {
         self.count_input();
-        let Self { hosts, network, outbox, raised, .. } = self;
-        hosts[host as usize].machine.handle(network.now, input, outbox);
+        let Self { hosts, network, outbox, raised, trace, .. } = self;
+        if let Some(trace) = trace {
+            trace.note_input(network.now, address(host), &input);
+        }
+        let it = &mut hosts[host as usize];
+        let local = it.local(network.now);
+        it.machine.handle(local, input, outbox);
         outbox.drain(|effect| match effect {
             Effect::Send { to, lane, msg } => network.send(host, to, lane, |out| msg.encode(out)),
             Effect::Raise(event) => {
@@ -316,11 +312,10 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// Makes sure that the queue holds an entry at the machine's deadline or before.
     fn set_alarm(&mut self, host: u32) {
         let it = &mut self.hosts[host as usize];
-        // The end of time never comes: such a deadline is none.
-        let due = it.machine.deadline().map_or(Time::MAX, |at| at.max(self.network.now));
+        let due = it.due().max(self.network.now);
         if due < it.alarm {
             it.alarm = due;
-            self.network.queue.push(due, Happening::Deadline { host });
+            self.network.queue.push(due, Happening::Alarm { host });
         }
     }
 }

@@ -8,8 +8,11 @@ use machine::{Span, Time};
 /// A host that is behind by more than this jumps: walking up to it would take too long to be useful.
 const JUMP: Span = Span::from_millis(250);
 
-/// While it is ahead, the clock runs at this part of its speed (in 256ths) until the world has caught up.
-const SLOW: u64 = 128;
+/// While it is ahead, the clock runs at this part of its speed until the world has caught up.
+const AHEAD: u64 = 2;
+
+/// While it is a little behind, it runs faster by this part of its speed.
+const BEHIND: u64 = 8;
 
 /// An estimate older than this is replaced by any newer one, however long its way was.
 const STALE: Span = Span::from_millis(10_000);
@@ -17,10 +20,11 @@ const STALE: Span = Span::from_millis(10_000);
 /// Own time to world time.
 #[derive(Clone, Debug)]
 pub struct WorldClock {
-    /// World time at the own time `at`.
+    /// World time at the own time `at`. Between two answers it is a function of these and of the own time alone, so
+    /// that asking often does not change what is answered.
     world: Time,
     at: Time,
-    /// The best sample: its own time, the world's then, and how sure it is.
+    /// The best answer so far.
     sample: Option<Sample>,
 }
 
@@ -38,36 +42,32 @@ impl WorldClock {
     }
 
     /// World time. Never less than before.
-    pub fn now(&mut self, own: Time) -> Time {
+    pub fn now(&self, own: Time) -> Time {
         let passed = own.since(self.at);
-        self.at = self.at.max(own);
         let free = self.world + passed;
-        let target = self.sample.map_or(free, |it| it.world + own.since(it.at));
-        self.world = if free < target {
-            if JUMP < target.since(free) {
-                target
-            } else {
-                free + Span::from_micros(passed.as_micros() / 8).min(target.since(free))
-            }
-        } else {
-            // Ahead: go on slowly, but never behind the world itself.
-            (self.world + Span::from_micros(passed.as_micros() * SLOW / 256)).max(target).min(free)
-        };
-        self.world
+        let Some(target) = self.sample.map(|it| it.world + own.since(it.at)) else { return free };
+        let part = |part: u64| Span::from_micros(passed.as_micros() / part);
+        if target < free {
+            return (self.world + part(AHEAD)).max(target);
+        }
+        if JUMP < target.since(free) { target } else { target.min(free + part(BEHIND)) }
     }
 
     /// The world's time cannot be before this: a record says so.
-    pub fn at_least(&mut self, world: Time) {
-        self.world = self.world.max(world);
+    pub fn at_least(&mut self, own: Time, world: Time) {
+        if self.now(own) < world {
+            (self.world, self.at) = (world, own);
+        }
     }
 
     /// The directory said `world`, to a question asked at `asked` and answered at `own`.
     pub fn learn(&mut self, asked: Time, own: Time, world: Time) {
         let trip = own.since(asked);
-        let sample = Sample { at: own, world: world + Span::from_micros(trip.as_micros() / 2), trip };
         let better = self.sample.is_none_or(|it| trip <= it.trip || STALE < own.since(it.at));
         if better {
-            self.sample = Some(sample);
+            (self.world, self.at) = (self.now(own), own);
+            self.sample =
+                Some(Sample { at: own, world: world + Span::from_micros(trip.as_micros() / 2), trip });
         }
     }
 
@@ -104,6 +104,19 @@ mod tests {
         }
         let error = last.since(ms(6_902 + 890));
         assert!(error < Span::from_millis(10), "{error:?}");
+    }
+
+    #[test]
+    fn asking_often_does_not_stop_it() {
+        let mut clock = WorldClock::new();
+        clock.learn(Time::from_millis(100), Time::from_millis(100), Time::from_millis(5_000));
+        clock.learn(Time::from_millis(200), Time::from_millis(200), Time::from_millis(4_900));
+        let asked: Vec<_> = (200_000..201_000).map(|own| clock.now(Time::from_micros(own))).collect();
+        assert_eq!(
+            asked[999].since(asked[0]),
+            Span::from_micros(499),
+            "half speed, microsecond by microsecond"
+        );
     }
 
     #[test]

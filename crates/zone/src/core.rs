@@ -187,14 +187,14 @@ impl Core {
     /// World time: never before the last record.
     pub(crate) fn world_now(&mut self) -> Time {
         if !self.config.plants.has(crate::Plant::TimeTurnsBack) {
-            self.clock.at_least(self.state.time);
+            self.clock.at_least(self.now, self.state.time);
         }
         self.clock.now(self.now)
     }
 
     /// World time at `now`, for somebody who only looks.
     pub(crate) fn world_time(&self, now: Time) -> Time {
-        self.clock.clone().now(now).max(self.state.time)
+        self.clock.now(now).max(self.state.time)
     }
 
     /// Wakes for this after a while.

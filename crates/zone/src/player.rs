@@ -166,7 +166,7 @@ impl Player {
     /// What the player knows; `None` while they are not in.
     pub fn sight(&self, now: Time) -> Option<Sight<'_>> {
         let me = self.me?;
-        Some(Sight { now: self.clock.clone().now(now), me, objects: &self.objects })
+        Some(Sight { now: self.clock.now(now), me, objects: &self.objects })
     }
 
     /// Whether the player is in and hears from the zone.

@@ -5,10 +5,6 @@ use machine::{Lane, Rng, Span, Time};
 use proptest::prelude::*;
 use sim::{Counters, Profile, Tally};
 
-fn delay(millis: u64) -> Profile {
-    Profile::new(Span::from_millis(millis))
-}
-
 #[test]
 fn a_message_takes_the_delay_each_way() {
     let mut sim = trio(1, delay(0));

@@ -1,6 +1,6 @@
 //! A machine that does what it is told and writes down what it hears.
 
-use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Time};
+use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Span, Time};
 use sim::{Profile, Sim};
 use wire::{DecodeError, Message};
 
@@ -97,6 +97,10 @@ pub(crate) fn latest(key: u64) -> Lane {
     Lane::Latest(LatestKey(key))
 }
 
+pub(crate) fn delay(millis: u64) -> Profile {
+    Profile::new(Span::from_millis(millis))
+}
+
 /// Tells A to send one message to B.
 pub(crate) fn send(sim: &mut Sim<Probe>, at: Time, lane: Lane, bytes: &[u8]) {
     sim.command(at, A, Do::Send(vec![B], lane, bytes.to_vec()));
@@ -105,6 +109,11 @@ pub(crate) fn send(sim: &mut Sim<Probe>, at: Time, lane: Lane, bytes: &[u8]) {
 /// Lets everything happen.
 pub(crate) fn finish(sim: &mut Sim<Probe>) {
     while sim.step() {}
+}
+
+/// The first byte of each message that arrived.
+pub(crate) fn heard(sim: &Sim<Probe>, at: Address) -> Vec<u8> {
+    arrivals(sim, at).into_iter().map(|it| it.1[0]).collect()
 }
 
 /// When messages arrived, and their bytes.

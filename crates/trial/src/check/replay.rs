@@ -57,17 +57,19 @@ fn execute(
         state.objects.set_motion(object, motion);
     }
     let known = Known { state, motions: &motions };
-    let (call, actor) = call(&ran.asked, region);
+    let call = call(&ran.asked, region);
     let names = Names { zone: state.zone, epoch: record.epoch, next: ran.next_name };
-    let mut draft = Draft::new(&known, ran.scope.clone(), actor, ran.time, Rng::seeded(ran.seed), names);
+    let mut draft =
+        Draft::new(&known, ran.scope.clone(), call.actor(), ran.time, Rng::seeded(ran.seed), names);
     let result = rules.run(&mut draft, call);
-    let product = draft.finish().map_err(|fault| format!("the reference found a fault: {fault}"))?.0;
+    let finished = draft.finish();
     match (&result, ran.refused) {
         (Ok(_), false) => (),
         (Err(_), true) => return no_effects(record),
         (Ok(_), true) => return Err("it was refused, the reference did it".to_owned()),
         (Err(why), false) => return Err(format!("it was done, the reference refused it: {why:?}")),
     }
+    let (product, _) = finished.map_err(|fault| format!("the reference found a fault: {fault}"))?;
     let expected = changes_of(state, record.epoch, record.index, &product);
     let effects: Vec<_> = record.changes.iter().filter(|it| is_effect(it)).cloned().collect();
     if effects != expected {
@@ -92,14 +94,14 @@ fn no_effects(record: &Record) -> Result<(), String> {
     }
 }
 
-fn call<'a>(asked: &'a Asked, region: &'a Polygon) -> (Call<'a>, Option<ObjectId>) {
+fn call<'a>(asked: &'a Asked, region: &'a Polygon) -> Call<'a> {
     match asked {
-        Asked::Populate => (Call::Populate { region }, None),
-        Asked::Act { actor, action } => (Call::Act { actor: *actor, action }, Some(*actor)),
-        Asked::Letter { to, letter } => (Call::Letter { to: *to, letter }, None),
-        Asked::Think { object } => (Call::Think { object: *object }, None),
-        Asked::Join { player, name } => (Call::Join { player: *player, name }, None),
-        Asked::Leave { avatar } => (Call::Leave { avatar: *avatar }, Some(*avatar)),
+        Asked::Populate => Call::Populate { region },
+        Asked::Act { actor, action } => Call::Act { actor: *actor, action },
+        Asked::Letter { to, letter } => Call::Letter { to: *to, letter },
+        Asked::Think { object } => Call::Think { object: *object },
+        Asked::Join { player, name } => Call::Join { player: *player, name },
+        Asked::Leave { avatar } => Call::Leave { avatar: *avatar },
     }
 }
 

@@ -268,8 +268,14 @@ impl Primary {
         self.logged.insert(object, (motion.generation, motion.sequence));
     }
 
+    /// When to wake for a moment of world time. The world's clock may run slower than ours for a while, so not too
+    /// soon: nobody notices a millisecond.
     fn world_to_own(core: &mut Core, at: Time) -> Time {
-        let world = core.world_now();
-        core.now + at.since(world)
+        let left = at.since(core.world_now());
+        if left == machine::Span::ZERO {
+            core.now
+        } else {
+            core.now + left.max(machine::Span::from_millis(1))
+        }
     }
 }

@@ -54,11 +54,7 @@ impl Primary {
         let scope = rules.scope(table, now, call).map_err(|why| Failed { why, note: None })?;
         let seed = hash::of_value(&(core.config.seed, self.epoch, core.log.head() + 1));
         let names = self.names(core);
-        let actor = match call {
-            Call::Act { actor, .. } => Some(actor),
-            Call::Leave { avatar } => Some(avatar),
-            _ => None,
-        };
+        let actor = call.actor();
         let mut draft = Draft::new(table, scope.clone(), actor, now, Rng::seeded(seed), names);
         let result = rules.run(&mut draft, call);
         let finished = draft.finish();

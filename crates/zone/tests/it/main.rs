@@ -1,1 +1,3 @@
-//! Integration tests.
+//! Tests of the zone from outside.
+
+mod models;

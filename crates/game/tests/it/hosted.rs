@@ -1,0 +1,192 @@
+//! A game as zones call it: faults instead of panics, refusals that leave nothing behind, bytes to the last one.
+
+use crate::probe::{Probe, RANGE};
+use game::config::{MESSAGE_MAX, THINK_MIN};
+use game::machine::{Rng, Time};
+use game::space::{Distance, Epoch, Motion, ObjectId, Polygon, Position, ZoneId};
+use game::{
+    Addressee, Call, Draft, Hosted, Names, PlayerId, Product, Ran, Refused, Rules, Scope, Table, Viewer,
+    WORLD,
+};
+
+const A: ObjectId = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 0 };
+const GONE: ObjectId = ObjectId { counter: 9, ..A };
+const VIEWER: Viewer = Viewer { owns: false, class: 0 };
+
+fn bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut length = text.len();
+    while 0x7f < length {
+        bytes.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes.extend(text.bytes());
+    bytes
+}
+
+fn table() -> Table {
+    Table([(A, (Motion::default(), bytes("a"))), (WORLD, (Motion::default(), bytes("world")))].into())
+}
+
+/// One event on the table above, as a zone runs it.
+fn run(game: Probe, call: Call<'_>) -> Result<(Ran, Product), Refused> {
+    let (rules, table, now) = (Hosted(game), table(), Time::from_millis(5));
+    let scope = rules.scope(&table, now, call)?;
+    let names = Names { zone: ZoneId(1), epoch: Epoch(2), next: 0 };
+    let mut draft = Draft::new(&table, scope, call.actor(), now, Rng::seeded(1), names);
+    let ran = rules.run(&mut draft, call)?;
+    Ok((ran, draft.finish().map_err(Refused::Fault)?.0))
+}
+
+fn act(action: &[u8]) -> Result<(Ran, Product), Refused> {
+    run(Probe(""), Call::Act { actor: A, action })
+}
+
+fn fault(refused: Result<(Ran, Product), Refused>) -> String {
+    match refused {
+        Err(Refused::Fault(text)) => text,
+        other => panic!("no fault: {other:?}"),
+    }
+}
+
+fn region() -> Polygon {
+    let corner = |metres| Position::from_metres(metres, metres).unwrap();
+    Polygon::rectangle(corner(-9.0), corner(9.0)).unwrap()
+}
+
+#[test]
+fn a_panic_in_any_event_is_a_fault() {
+    let (region, letter) = (region(), bytes("hello"));
+    let join = Call::Join { player: PlayerId(1), name: "Ada" };
+    for (function, call) in [
+        ("populate", Call::Populate { region: &region }),
+        ("scope", Call::Act { actor: A, action: &letter }),
+        ("execute", Call::Act { actor: A, action: &letter }),
+        ("think", Call::Think { object: A }),
+        ("on_letter", Call::Letter { to: Addressee::Object(A), letter: &letter }),
+        ("on_join", join),
+        ("on_leave", Call::Leave { avatar: A }),
+    ] {
+        assert_eq!(fault(run(Probe(function), call)), format!("the game panicked: {function} is broken"));
+        assert!(run(Probe(""), call).is_ok(), "{function} works if it is not broken");
+    }
+    assert!(run(Probe("entrance"), join).is_ok(), "whoever has no entrance comes in at the origin");
+}
+
+#[test]
+fn a_panic_in_any_question_has_a_safe_answer() {
+    let (motion, a) = (Motion::default(), bytes("a"));
+    let panicked = |name: &str| Err(Refused::Fault(format!("the game panicked: {name} is broken")));
+    assert_eq!(Hosted(Probe("allows")).allows(&a, &motion, &motion), panicked("allows"));
+    assert_eq!(Hosted(Probe("show")).show(&a, VIEWER), None);
+    assert_eq!(Hosted(Probe("class")).class(&a), 0);
+    assert_eq!(Hosted(Probe("relevance")).relevance(&a, &a, 0.25), 0.25);
+    assert!(!Hosted(Probe("thinks")).thinks(&bytes("thinker")));
+    assert_eq!(Hosted(Probe("world")).world(), None);
+    let migrated = Hosted(Probe("")).migrate(1, &[]).unwrap_err();
+    assert!(migrated.to_string().contains("the game panicked: migrate is broken"), "{migrated}");
+}
+
+#[test]
+fn questions_are_answered_by_the_game() {
+    let (rules, a, motion) = (Hosted(Probe("")), bytes("a"), Motion::default());
+    assert_eq!(rules.allows(&a, &motion, &motion), Ok(()));
+    assert_eq!(rules.allows(&bytes("rooted"), &motion, &motion), Err(Refused::ByGame(bytes("rooted"))));
+    assert_eq!((rules.show(&a, VIEWER), rules.class(&a)), (Some(a.clone()), 7));
+    assert_eq!(rules.show(&bytes("huge"), VIEWER), None, "what is shown has the limit of a state");
+    assert_eq!(rules.world(), Some(bytes("world")));
+    assert_eq!(rules.migrate(1, &[0]), Ok(bytes("new")));
+    let care = |observer: &str| rules.relevance(&bytes(observer), &a, 0.5);
+    assert_eq!([care("a"), care("eager"), care("averse"), care("nowhere")], [0.25, 1.0, 0.0, 0.5]);
+}
+
+#[test]
+fn an_action_is_its_bytes_and_nothing_else() {
+    assert!(act(&bytes("hello")).is_ok());
+    let more = [bytes("hello"), vec![0, 0]].concat();
+    assert_eq!(fault(act(&more)), "2 bytes follow after an action");
+    assert!(fault(act(&[5, b'h'])).starts_with("an action does not decode: "));
+    assert!(fault(act(&[])).starts_with("an action does not decode: "));
+    let long = bytes(&"x".repeat(MESSAGE_MAX));
+    assert_eq!(fault(act(&long)), "an action of 1026 bytes: the most is 1024");
+    let letter = Call::Letter { to: Addressee::Object(A), letter: &more };
+    assert_eq!(fault(run(Probe(""), letter)), "2 bytes follow after a letter");
+}
+
+#[test]
+fn a_scope_is_at_most_the_range() {
+    let wide =
+        "Game::scope asks for 20.001 m, beyond RANGE (20 m): reach less far, send a letter, or raise RANGE";
+    assert_eq!(fault(act(&bytes("too wide"))), wide);
+    let far = "Game::scope asks for the area of 1 m around (20.001, 0), beyond RANGE (20 m) of its actor at (0, 0): \
+               refuse it there, or send a letter to the place";
+    assert_eq!(fault(act(&bytes("too far"))), far);
+    let many = "Game::scope names 257 objects: the most is 256; use Scope::area";
+    assert_eq!(fault(act(&bytes("too many"))), many);
+}
+
+#[test]
+fn a_refusal_leaves_nothing() {
+    for refused in ["no", "no after all"] {
+        assert_eq!(act(&bytes(refused)), Err(Refused::ByGame(bytes("not like this"))), "{refused}");
+    }
+    assert_eq!(fault(act(&bytes("no, at length"))), "a refusal of 402 bytes: the most is 256");
+}
+
+/// A game that sees nothing out of its scope may refuse for that reason: its author must hear of the scope.
+#[test]
+fn a_fault_outranks_a_refusal() {
+    assert!(fault(act(&bytes("no, but from beyond"))).starts_with("tx.spawn at (1000, 0), outside"));
+}
+
+#[test]
+fn who_is_gone_does_nothing() {
+    for call in [
+        Call::Act { actor: GONE, action: &bytes("hello") },
+        Call::Think { object: GONE },
+        Call::Letter { to: Addressee::Object(GONE), letter: &bytes("hello") },
+        Call::Leave { avatar: GONE },
+    ] {
+        assert_eq!(fault(run(Probe(""), call)), "object 1.1.9 is gone");
+    }
+}
+
+#[test]
+fn an_avatar_is_newly_made() {
+    let join = |name| run(Probe(""), Call::Join { player: PlayerId(1), name });
+    let (ran, product) = join("Ada").unwrap();
+    assert!(product.writes.contains_key(&ran.avatar.unwrap()));
+    assert_eq!(join("nobody"), Err(Refused::ByGame(bytes("no such player"))));
+    let stolen = "Game::on_join gives object 1.1.0, which it did not spawn: spawn an avatar";
+    assert_eq!(fault(join("thief")), stolen);
+}
+
+#[test]
+fn names_are_cut_and_thoughts_are_no_storm() {
+    let long = "é".repeat(99);
+    let (ran, product) = run(Probe(""), Call::Join { player: PlayerId(1), name: &long }).unwrap();
+    let mut table = table();
+    table.apply(&product);
+    assert_eq!(table.0[&ran.avatar.unwrap()].1, bytes(&"é".repeat(32)));
+    let (ran, _) = run(Probe(""), Call::Think { object: A }).unwrap();
+    assert_eq!(ran.think_after, Some(THINK_MIN));
+}
+
+#[test]
+fn each_call_has_its_scope() {
+    let (rules, table, now, region) = (Hosted(Probe("")), table(), Time::from_millis(5), region());
+    let scope = |call| rules.scope(&table, now, call).unwrap();
+    let east = Position::saturating(1_000, 0);
+    let letter = |to| Call::Letter { to, letter: &[] };
+    let around = Scope::area(Position::ORIGIN, RANGE);
+    assert_eq!(scope(Call::Populate { region: &region }), Scope::area(Position::ORIGIN, Distance::MAX));
+    assert_eq!(scope(Call::Think { object: A }), around);
+    assert_eq!(scope(Call::Leave { avatar: A }), around);
+    assert_eq!(scope(letter(Addressee::Object(A))), around);
+    assert_eq!(scope(letter(Addressee::Place(east))), Scope::area(east, RANGE));
+    assert_eq!(scope(Call::Join { player: PlayerId(1), name: "" }), Scope::area(east, RANGE));
+    for world in [Addressee::World, Addressee::Object(WORLD)] {
+        assert_eq!(scope(letter(world)), Scope::objects([WORLD]));
+    }
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Compiles and runs the TypeScript in testdata/typescript. Everything it installs goes to the folder given.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+work="${1:?usage: check.sh <work folder>}"
+mkdir -p "$work"
+cp "$here/package.json" "$here/package-lock.json" "$work/"
+npm ci --prefix "$work" --ignore-scripts --no-audit --no-fund --silent
+cd "$work"
+node "$here/check.mjs" "$here/../../testdata/typescript"
