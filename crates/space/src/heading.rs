@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// A direction in 65536ths of a turn, counterclockwise from east. Every value is a direction, and
 /// turning wraps by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema,
+)]
 pub struct Heading(pub u16);
 
 impl Heading {

@@ -66,7 +66,9 @@ impl Velocity {
 }
 
 /// World time in whole milliseconds: a motion starts on one, so that the wire carries it exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema,
+)]
 pub struct Millis(pub u64);
 
 impl Millis {

@@ -43,7 +43,9 @@ impl OutOfRange {
 }
 
 /// A place, in millimetres, with both coordinates in range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema,
+)]
 #[serde(try_from = "Unchecked")]
 pub struct Position {
     x: i32,
@@ -135,7 +137,9 @@ impl fmt::Display for Position {
 }
 
 /// A length in millimetres, at most `i32::MAX`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema,
+)]
 #[serde(try_from = "u32")]
 pub struct Distance(u32);
 

@@ -4,7 +4,7 @@ fn main() {
     let options = Options::drawn(args[0], &Asked::EVERYTHING);
     let it = run_with(options, plan::drawn(&options), Some(args[1] as usize));
     for line in &it.trace {
-        println!("{}", &line[..line.len().min(260)]);
+        println!("{}", line);
     }
     for f in &it.faults {
         println!("{f}");

@@ -79,7 +79,8 @@ impl Disk {
 
     /// The power comes back. What a disk cannot read any more is as good as empty.
     pub fn power_on(&mut self) {
-        let Some(media) = self.media.take() else { return };
+        let Some(mut media) = self.media.take() else { return };
+        media.limit(None); // Whoever starts a host again makes room first.
         self.busy_until = Time::ZERO;
         match Log::open(media.clone(), self.schema, Limits::default()) {
             Ok((log, _)) => self.log = Some(log),

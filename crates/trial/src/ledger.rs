@@ -32,6 +32,8 @@ pub struct Ledger {
     starts: BTreeMap<Epoch, (Index, Epoch)>,
     /// The last record in each living host's memory.
     pub memory: BTreeMap<Address, Name>,
+    /// The last record in the memory of hosts that died, at their deaths.
+    pub former: Vec<(Address, Name)>,
     /// The last record that each host's disk would give back.
     pub disk: BTreeMap<Address, Name>,
     /// What was announced, by number.
@@ -64,6 +66,11 @@ impl Ledger {
             ran: ran.cloned(),
         });
         self.memory.insert(host, name);
+    }
+
+    /// A host dies, and its memory with it.
+    pub fn forget(&mut self, host: Address) {
+        self.former.extend(self.memory.remove(&host).map(|last| (host, last)));
     }
 
     fn announce(&mut self, host: Address, index: Index) {

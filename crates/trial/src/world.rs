@@ -64,6 +64,15 @@ enum Todo {
     Answer { host: Address, life: u32, done: Done },
 }
 
+/// Why a host dies.
+#[derive(Clone, Copy)]
+enum Doom {
+    /// It gave up.
+    Broken,
+    /// It came to the step at which it was to die.
+    AtPoint,
+}
+
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
@@ -109,6 +118,8 @@ pub struct World {
     pub trigger: Option<Trigger>,
     /// Times at which players heard of actions done, for measurements.
     pub answers: Vec<(Time, PlayerId, u64)>,
+    /// Hosts that die as soon as everything they said has been heard.
+    doomed: Vec<(usize, Doom)>,
     /// Game mistakes.
     pub faults_of_game: Vec<String>,
     /// The first record whose announcement a full stop may undo, with its time. See `stop`.
@@ -143,6 +154,7 @@ impl World {
             reigning: None,
             trigger: None,
             answers: Vec::new(),
+            doomed: Vec::new(),
             faults_of_game: Vec::new(),
             may_lose_after: None,
         };
@@ -330,6 +342,13 @@ impl World {
                 NodeEvent::Client(happening) => self.on_client(it.by, happening),
             }
         }
+        // What was raised together happened together: nobody dies in the middle of it.
+        for (place, doom) in std::mem::take(&mut self.doomed) {
+            match doom {
+                Doom::Broken => self.crash(place, Span::from_millis(500)),
+                Doom::AtPoint => drop(self.crash_if_safe(place, Span::from_millis(1_000))),
+            }
+        }
     }
 
     fn on_host(&mut self, host: Address, event: Event) {
@@ -340,16 +359,12 @@ impl World {
             Event::Directory(request) => self.on_directory(place, request),
             Event::Note(note) => self.on_note(host, &note),
             Event::Fault(text) => self.faults_of_game.push(text),
-            Event::Broken(_) => {
-                if self.sim.is_up(host) {
-                    self.crash(place, Span::from_millis(500));
-                }
-            }
+            Event::Broken(_) => self.doomed.push((place, Doom::Broken)),
             Event::Stage(_) => (),
         }
         if trips {
             self.trigger = None;
-            self.crash_if_safe(place, Span::from_millis(1_000));
+            self.doomed.push((place, Doom::AtPoint));
         }
     }
 
@@ -381,7 +396,8 @@ impl World {
             | Happening::Notice(_)
             | Happening::Corrected(_)
             | Happening::Closed(_)
-            | Happening::Busy => (),
+            | Happening::Busy
+            | Happening::TooLong(_) => (),
         }
     }
 
@@ -427,9 +443,11 @@ impl World {
                         .map(|epoch| (epoch, from - 1));
                     match (left, last) {
                         (Some(left), Some(last)) if left.1 < last.1 => {
-                            drop(self.ledger.disk.insert(address, left))
+                            self.ledger.disk.insert(address, left);
                         }
-                        (None, Some(_)) if from <= 1 => drop(self.ledger.disk.remove(&address)),
+                        (None, Some(_)) if from <= 1 => {
+                            self.ledger.disk.remove(&address);
+                        }
                         _ => (),
                     }
                 }
@@ -612,7 +630,7 @@ impl World {
         host.life += 1;
         let interrupted = std::mem::take(&mut host.requests).into_values().collect();
         host.disk.power_off(interrupted, &mut self.rng);
-        self.ledger.memory.remove(&address);
+        self.ledger.forget(address);
         self.plan(self.sim.now() + back_after, Todo::Restart(place));
     }
 

@@ -84,15 +84,24 @@ impl Backup {
                     self.ack(core, out);
                 }
             }
-            Peer::Acked { .. } | Peer::Heard { .. } | Peer::Standing { .. } => (),
+            Peer::Acked { .. }
+            | Peer::Heard { .. }
+            | Peer::Standing { .. }
+            | Peer::Follow { .. }
+            | Peer::Missing { .. } => (),
         }
         Turn::Stay
     }
 
     fn on_append(&mut self, core: &mut Core, first: Index, records: &[ByteBuf], out: &mut Out) -> Turn {
+        if core.log.head() + 1 < first {
+            let after = core.log.head();
+            core.send_peer(self.primary, Lane::Sure, self.epoch, Peer::Missing { after }, out);
+            return Turn::Stay;
+        }
         for (index, bytes) in (first..).zip(records) {
-            if index != core.log.head() + 1 {
-                continue; // Had before, or out of reach: the acknowledgement says how far we are.
+            if index <= core.log.head() {
+                continue; // Sent again.
             }
             if let Err(why) = store(core, bytes, out) {
                 return Turn::Break(why);
@@ -192,18 +201,25 @@ impl Backup {
         }
         if entry.backup != Some(me) {
             // Not (yet, or any more) named. While the primary speaks to us it may still name us.
-            self.acking = true;
+            self.resume(core, out);
             let silent = core.config.timing.grace <= core.now.since(self.heard);
             return if silent { Turn::Resign } else { Turn::Stay };
         }
-        self.epoch = self.epoch.max(entry.epoch);
         let silent = core.config.timing.grace <= core.now.since(self.heard);
         if silent {
             self.swap(core, out);
         } else {
-            self.acking = true;
+            self.resume(core, out);
         }
         Turn::Stay
+    }
+
+    /// Acknowledges again. The primary may wait for what was held back.
+    fn resume(&mut self, core: &Core, out: &mut Out) {
+        if !self.acking {
+            self.acking = true;
+            self.ack(core, out);
+        }
     }
 
     fn swap(&mut self, core: &mut Core, out: &mut Out) {

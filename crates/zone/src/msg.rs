@@ -45,6 +45,11 @@ pub enum Peer {
         /// On disk.
         synced: Index,
     },
+    /// Backup to primary: what you sent does not follow from what I have. Go back.
+    Missing {
+        /// The last record I have.
+        after: Index,
+    },
     /// Primary to backup: I am here.
     Beacon {
         /// The primary's own time.
@@ -62,6 +67,13 @@ pub enum Peer {
         /// The last record's epoch.
         epoch: Epoch,
         /// The last record's number.
+        index: Index,
+    },
+    /// Primary to a replica without a role: your log is the beginning of mine. Follow me.
+    Follow {
+        /// The epoch of the last record you said you have.
+        epoch: Epoch,
+        /// Its number.
         index: Index,
     },
     /// Primary to a new backup: a part of a snapshot.

@@ -21,8 +21,8 @@ pub(crate) struct Nobody {
     /// Whether the disk has said what it holds.
     recalled: bool,
     asked_disk: bool,
-    /// How far the logs of others without a role go.
-    others: BTreeMap<Address, (Epoch, Index)>,
+    /// How far the logs of others without a role go, and in which reign they said so.
+    others: BTreeMap<Address, (Epoch, (Epoch, Index))>,
     copy: Option<backup::CopyIn>,
 }
 
@@ -78,8 +78,8 @@ impl Nobody {
         out: &mut Out,
     ) -> Turn {
         match peer {
-            Peer::Standing { epoch, index } => {
-                self.others.insert(from, (epoch, index));
+            Peer::Standing { epoch: last, index } => {
+                self.others.insert(from, (epoch, (last, index)));
                 Turn::Stay
             }
             _ if !self.recalled || core.entry.is_none_or(|it| epoch < it.epoch || it.primary != from) => {
@@ -99,8 +99,9 @@ impl Nobody {
                     None => Turn::Stay,
                 }
             }
-            // The primary found our log to be the beginning of its own.
-            Peer::Append { first, .. } if first <= core.log.head() + 1 => Turn::Follow(epoch, from),
+            Peer::Follow { epoch: last, index } if core.log.standing() == (last, index) => {
+                Turn::Follow(epoch, from)
+            }
             _ => Turn::Stay,
         }
     }
@@ -137,9 +138,11 @@ impl Nobody {
             _ => return Turn::Stay,
         };
         let mine = core.log.standing();
-        let longer = match self.others.get(&partner) {
-            Some(&theirs) if plants.has(Plant::ShorterWins) => (mine, me) < (theirs, partner),
-            Some(&theirs) => (theirs, partner) < (mine, me),
+        // What was said in another reign is out of date: they may have had a role since.
+        let theirs = self.others.get(&partner).filter(|it| it.0 == entry.epoch).map(|it| it.1);
+        let longer = match theirs {
+            Some(theirs) if plants.has(Plant::ShorterWins) => (mine, me) < (theirs, partner),
+            Some(theirs) => (theirs, partner) < (mine, me),
             None => core.config.force,
         };
         if longer { self.claim(core, entry, out) } else { Turn::Stay }

@@ -11,6 +11,7 @@ use crate::msg::{Closed, Down, Msg, Shown, Up};
 use crate::note::Note;
 use crate::plant::{Plant, Plants};
 use crate::record::{Index, Outcome};
+use game::config::MESSAGE_MAX as ACTION_MAX;
 use game::{PlayerId, Sight, Sighted};
 use machine::{
     Address, Input, Lane, LatestKey, LinkNumber, Machine, Outbox, Rng, Span, Time, TimerName, Timers,
@@ -77,6 +78,8 @@ pub enum Happening {
     Closed(Closed),
     /// An action could not be taken: too many are unanswered.
     Busy,
+    /// An action of this many bytes is more than any zone takes.
+    TooLong(usize),
     /// Something for a checker.
     Note(Note),
 }
@@ -113,8 +116,9 @@ pub struct Player {
     timers: Timers<Purpose>,
     links: BTreeMap<Address, LinkNumber>,
     home: Option<Address>,
-    /// The highest epoch heard.
+    /// The highest epoch heard of, and the one in which the home let us in.
     epoch: Epoch,
+    entered: Epoch,
     /// The last record heard of.
     seen: Index,
     /// When the home was heard last, and when it was asked to let us in.
@@ -146,6 +150,7 @@ impl Player {
             links: BTreeMap::new(),
             home: None,
             epoch: Epoch(0),
+            entered: Epoch(0),
             seen: 0,
             heard: Time::ZERO,
             asked: Time::ZERO,
@@ -169,9 +174,9 @@ impl Player {
         Some(Sight { now: self.clock.now(now), me, objects: &self.objects })
     }
 
-    /// Whether the player is in and hears from the zone.
+    /// Whether the player is in. The zone may have been silent for a moment.
     pub const fn is_in(&self) -> bool {
-        self.home.is_some() && !self.searching
+        self.home.is_some() && self.me.is_some()
     }
 
     /// How many actions have not been answered.
@@ -214,6 +219,9 @@ impl Player {
     fn act(&mut self, action: ByteBuf, out: &mut Out) {
         if UNACKED_MAX <= self.unanswered.len() || self.me.is_none() {
             return out.raise(Happening::Busy);
+        }
+        if ACTION_MAX < action.len() {
+            return out.raise(Happening::TooLong(action.len()));
         }
         let number = self.next;
         self.next += 1;
@@ -298,20 +306,20 @@ impl Player {
     // What the zone says.
 
     fn on_down(&mut self, from: Address, epoch: Epoch, down: Down, out: &mut Out) {
-        let fenced = !self.config.plants.has(Plant::NoFence);
-        if fenced && (epoch < self.epoch || !self.is_believed(from, &down)) {
+        let stale = self.is_stale(from, epoch, &down);
+        if stale && !self.config.plants.has(Plant::NoFence) {
             return;
         }
-        if epoch < self.epoch {
+        if stale && self.home == Some(from) {
             let (player, known) = (self.config.player, self.epoch);
             self.note(out, || Note::Regressed { player, known, heard: epoch });
         }
-        // Hearsay does not count: what our home still has to say in its epoch is true.
         if self.home == Some(from) || matches!(down, Down::Entered { .. }) {
             self.epoch = self.epoch.max(epoch);
         }
         match down {
             Down::Entered { avatar, motion, cursor, time, .. } => {
+                self.entered = epoch;
                 self.on_entered(from, avatar, motion, time, out);
                 if self.unanswered.is_empty() {
                     self.next = self.next.max(cursor + 1); // Earlier sessions have acted.
@@ -331,10 +339,15 @@ impl Player {
         }
     }
 
-    /// Only the home tells what happens; others may only offer themselves.
-    fn is_believed(&self, from: Address, down: &Down) -> bool {
-        self.home == Some(from)
-            || matches!(down, Down::Entered { .. } | Down::NotHere { .. } | Down::Closed(_))
+    /// Whether this must not be believed. Only the home tells what happens, in the epoch in which it let us in or a
+    /// later one; others may only offer themselves, and not in an epoch that is over.
+    fn is_stale(&self, from: Address, epoch: Epoch, down: &Down) -> bool {
+        match down {
+            Down::Entered { .. } | Down::Closed(_) => epoch < self.epoch,
+            Down::NotHere { .. } => false,
+            // Datagrams overtake, so the home's own epochs may be heard out of order.
+            _ => self.home != Some(from) || epoch < self.entered,
+        }
     }
 
     fn on_entered(&mut self, from: Address, avatar: ObjectId, motion: Motion, time: Time, out: &mut Out) {

@@ -48,7 +48,7 @@ pub fn check(world: &World, earlier: Option<&Agreement>, out: &mut Violations) {
                     );
                 }
                 None if primary.state().objects.get(object).is_none() => {
-                    out.add(NAME, format!("the player at {address:?} still sees {object}, which is gone"));
+                    out.add(NAME, format!("the player at {address:?} still sees {object} (version {version}, {:?}), which is gone", player.epoch()));
                 }
                 _ => (),
             }

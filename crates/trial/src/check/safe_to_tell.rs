@@ -1,5 +1,5 @@
-//! When something is announced, another living host holds it in memory; or, if the primary is alone, its own disk
-//! holds it.
+//! When something is announced, another host has stored it (and may have died since: that is one failure, and the
+//! primary lives); or, if the primary is alone, its own disk holds it.
 
 use super::Fact;
 use crate::ledger::Ledger;
@@ -15,8 +15,9 @@ pub fn see(fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
         return out.add(NAME, format!("{host:?} announces record {index}, which it does not have"));
     };
     let on_own_disk = ledger.disk.get(&host).is_some_and(|&disk| ledger.holds(disk, name));
-    let in_other_memory =
-        ledger.memory.iter().any(|(&other, &last)| other != host && ledger.holds(last, name));
+    let others =
+        ledger.memory.iter().map(|(&other, &last)| (other, last)).chain(ledger.former.iter().copied());
+    let in_other_memory = others.into_iter().any(|(other, last)| other != host && ledger.holds(last, name));
     let safe = if *alone { on_own_disk } else { in_other_memory };
     if !safe {
         let lacks = if *alone { "alone and not on its disk" } else { "held by nobody else" };

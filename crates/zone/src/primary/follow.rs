@@ -53,6 +53,8 @@ pub(super) struct Follower {
     pub(super) synced: Index,
     /// When it last answered anything.
     heard: Time,
+    /// When it was last sent something to begin with.
+    invited: Time,
 }
 
 /// A snapshot on its way.
@@ -64,7 +66,7 @@ pub(super) struct Copy {
 
 impl Follower {
     pub(super) const fn new(address: Address, at: Index, since: Epoch, now: Time) -> Self {
-        Self { address, since, confirmed: false, sent: at, acked: at, synced: 0, heard: now }
+        Self { address, since, confirmed: false, sent: at, acked: at, synced: 0, heard: now, invited: now }
     }
 }
 
@@ -191,6 +193,24 @@ impl Primary {
         self.advance(core, out);
     }
 
+    /// The backup lacks something: send it again.
+    pub(super) fn on_missing(
+        &mut self,
+        core: &mut Core,
+        from: Address,
+        epoch: Epoch,
+        after: Index,
+        out: &mut Out,
+    ) {
+        let Some(follower) = self.mode.follower().filter(|it| it.address == from && it.since <= epoch) else {
+            return;
+        };
+        if follower.confirmed && follower.acked <= after && after < follower.sent {
+            follower.sent = after;
+            self.send_records(core, out);
+        }
+    }
+
     // Beacons and silence.
 
     pub(super) fn beacon(&mut self, core: &mut Core, out: &mut Out) {
@@ -265,19 +285,20 @@ impl Primary {
         match &mut self.mode {
             Mode::Alone => self.recruit(core, from, last, index, out),
             // Our backup has lost its memory, though we heard from it: it acknowledges nothing any more.
-            Mode::Paired(follower) if follower.address == from => {
+            Mode::Paired(follower) | Mode::Naming(follower, Naming::Swapping) if follower.address == from => {
                 follower.heard =
                     follower.heard.min(core.now - (core.config.timing.patience + core.config.timing.beacon));
                 self.ask_again(core, out);
             }
-            Mode::Recruiting(follower, copy) if follower.address == from && !follower.confirmed => {
-                let waited = ANSWER_MAX < core.now.since(follower.heard);
-                if copy.is_none() && waited {
-                    return self.recruit(core, from, last, index, out);
+            Mode::Recruiting(follower, copy) if follower.address == from => {
+                let unheard = copy.is_none() && ANSWER_MAX < core.now.since(follower.invited);
+                if follower.confirmed || unheard {
+                    self.recruit(core, from, last, index, out);
                 }
-                if copy.is_some() {
-                    follower.heard = core.now; // It lives; the snapshot is on its way.
-                }
+            }
+            // It followed, and then gave us up. The swap that would name it has not been sent.
+            Mode::Naming(follower, Naming::CatchingUp) if follower.address == from => {
+                self.recruit(core, from, last, index, out);
             }
             _ => (),
         }
@@ -296,9 +317,7 @@ impl Primary {
         };
         let follower = Follower::new(from, at, self.epoch, core.now);
         if copy.is_none() {
-            // Empty: it only says "follow me". The answer says where to begin.
-            let append = Peer::Append { first: at + 1, records: Vec::new() };
-            core.send_peer(from, Lane::Sure, self.epoch, append, out);
+            core.send_peer(from, Lane::Sure, self.epoch, Peer::Follow { epoch: last, index }, out);
         }
         self.mode = Mode::Recruiting(follower, copy);
         core.wake_after(Purpose::Copy, machine::Span::ZERO);
@@ -317,6 +336,7 @@ impl Primary {
         };
         core.send_peer(follower.address, Lane::Sure, epoch, part, out);
         sent.offset = end;
+        follower.invited = core.now;
         if end == sent.bytes.len() {
             *copy = None;
         } else {

@@ -180,6 +180,7 @@ impl Primary {
     ) -> Turn {
         match peer {
             Peer::Acked { index, synced } => self.on_acked(core, from, epoch, index, synced, out),
+            Peer::Missing { after } => self.on_missing(core, from, epoch, after, out),
             Peer::Heard { sent } => self.on_heard(core, from, sent, out),
             Peer::Standing { epoch: last, index } => self.on_standing(core, from, last, index, out),
             // Somebody else reigns, later than we do: find out.

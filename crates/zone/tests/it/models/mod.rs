@@ -37,7 +37,7 @@ where
     M::State: Clone + std::fmt::Debug + Hash + Send + Sync + PartialEq,
     M::Action: Clone + std::fmt::Debug + PartialEq + Send + Sync,
 {
-    let checker = model.checker().threads(2).spawn_bfs().join();
+    let checker = model.checker().threads(2).timeout(std::time::Duration::from_secs(100)).spawn_bfs().join();
     let count = checker.unique_state_count();
     println!("{name}: {count} states, depth {}", checker.max_depth());
     for (property, path) in checker.discoveries() {
@@ -60,7 +60,10 @@ where
     let found = checker.discoveries();
     let Some(path) = found.get(property) else {
         let others: Vec<_> = found.keys().collect();
-        panic!("{name}: \"{property}\" should fail; of {} states, these do: {others:?}", checker.unique_state_count());
+        panic!(
+            "{name}: \"{property}\" should fail; of {} states, these do: {others:?}",
+            checker.unique_state_count()
+        );
     };
     let story = path.clone().into_actions();
     let lines: Vec<_> = story.iter().map(|it| format!("\n  {it:?}")).collect();

@@ -12,13 +12,16 @@ mod steps;
 mod tests;
 
 use stateright::{Model, Property};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use zone::{Durability, Plant};
 
 /// A replica.
 type Id = usize;
 
 const REPLICAS_MAX: usize = 3;
+
+/// Messages on one link at once.
+const LINK_MAX: usize = 4;
 
 /// Which rules are kept. All of them, unless one is switched off to see what it is for.
 #[derive(Clone, Copy, Debug)]
@@ -129,9 +132,11 @@ impl Mode {
     const fn follower(&mut self) -> Option<&mut Follower> {
         match self {
             Self::Alone => None,
-            Self::Recruiting(it) | Self::Reaching(it) | Self::Naming(it) | Self::Paired(it) | Self::Leaving(it) => {
-                Some(it)
-            }
+            Self::Recruiting(it)
+            | Self::Reaching(it)
+            | Self::Naming(it)
+            | Self::Paired(it)
+            | Self::Leaving(it) => Some(it),
         }
     }
 }
@@ -193,7 +198,7 @@ struct State {
     /// Everything anybody was ever told.
     told: Vec<Rec>,
     /// Who told something, by epoch.
-    spoke: Vec<Option<(Id, u8)>>,
+    spoke: BTreeMap<u8, (Id, u8)>,
     writes: u8,
     crashes: u8,
     alarms: u8,
@@ -215,8 +220,10 @@ enum Action {
     Look(Id),
     /// A replica without a role says how far its log goes.
     Say(Id),
-    /// A backup finds its primary silent.
+    /// A backup finds its primary silent, and asks who reigns.
     Suspect(Id),
+    /// The same, but it hears its primary again before the answer comes.
+    Doubt(Id),
     /// A primary finds its follower silent.
     LosePatience(Id),
     /// A replica sends (again) the swap it wants.
@@ -251,12 +258,17 @@ impl Failover {
         };
         let bounds = self.bounds;
         State {
-            replicas: roles.iter().take(bounds.replicas).enumerate().map(|(id, it)| replica(id, it)).collect(),
+            replicas: roles
+                .iter()
+                .take(bounds.replicas)
+                .enumerate()
+                .map(|(id, it)| replica(id, it))
+                .collect(),
             directory: entry,
             late: BTreeSet::new(),
             links: vec![Vec::new(); bounds.replicas * bounds.replicas],
             told: first,
-            spoke: vec![None; usize::from(bounds.epochs) + 3],
+            spoke: BTreeMap::new(),
             writes: bounds.writes,
             crashes: bounds.crashes,
             alarms: bounds.alarms,
@@ -303,18 +315,18 @@ impl Model for Failover {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(ONE_HISTORY, |_, it| it.fault != Some(Fault::TwoHistories)),
-            Property::always(NOTHING_LOST, |_, it| it.fault != Some(Fault::Forgot)),
-            Property::always(ONE_REIGN, |_, it| it.fault != Some(Fault::TwoReigns)),
-            Property::always(DEPOSED_SILENT, |_, it| it.fault != Some(Fault::Deposed)),
-            Property::always(RESTS_WHOLE, |model, it| {
+            Property::always(ONE_HISTORY, |_, it: &State| it.fault != Some(Fault::TwoHistories)),
+            Property::always(NOTHING_LOST, |_, it: &State| it.fault != Some(Fault::Forgot)),
+            Property::always(ONE_REIGN, |_, it: &State| it.fault != Some(Fault::TwoReigns)),
+            Property::always(DEPOSED_SILENT, |_, it: &State| it.fault != Some(Fault::Deposed)),
+            Property::always(RESTS_WHOLE, |model: &Self, it: &State| {
                 it.fault.is_some() || it.is_whole() || !it.rests(model.rules)
             }),
         ]
     }
 
     fn within_boundary(&self, state: &State) -> bool {
-        state.directory.epoch <= self.bounds.epochs
+        state.directory.epoch <= self.bounds.epochs && state.links.iter().all(|it| it.len() <= LINK_MAX)
     }
 }
 
@@ -334,13 +346,19 @@ impl Failover {
         }
         match it.role {
             Role::Nobody { .. } => actions.extend([Action::Look(id), Action::Say(id)]),
-            Role::Backup { .. } if 0 < state.alarms || state.is_forgotten(id) => actions.push(Action::Suspect(id)),
-            Role::Backup { .. } => (),
+            Role::Backup { .. } => {
+                if 0 < state.alarms || state.is_forgotten(id) {
+                    actions.push(Action::Suspect(id));
+                }
+                if 0 < state.alarms {
+                    actions.push(Action::Doubt(id));
+                }
+            }
             Role::Primary { .. } => {
                 if 0 < state.writes {
                     actions.push(Action::Write(id));
                 }
-                if state.directory.primary != id {
+                if state.is_deposed(id) {
                     actions.push(Action::Look(id));
                 }
                 if 0 < state.alarms || state.is_unheard(id) {

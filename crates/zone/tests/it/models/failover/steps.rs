@@ -1,6 +1,9 @@
 //! What each step does: the functions of the zone, without time.
 
-use super::{Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules, State};
+use super::{
+    Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules,
+    State,
+};
 use zone::{Durability, Plant};
 
 impl Rules {
@@ -54,7 +57,11 @@ impl State {
             Action::Say(id) => self.say_standing(id),
             Action::Suspect(id) => {
                 self.alarms -= u8::from(!self.is_forgotten(id));
-                self.suspect(rules, id);
+                self.suspect(rules, id, true);
+            }
+            Action::Doubt(id) => {
+                self.alarms -= 1;
+                self.suspect(rules, id, false);
             }
             Action::LosePatience(id) => {
                 self.alarms -= u8::from(!self.is_unheard(id));
@@ -68,7 +75,7 @@ impl State {
                 self.late.remove(&swap);
                 self.compare_and_swap(swap);
             }
-            Action::Crash(id) => self.crash(rules, id),
+            Action::Crash(id) => self.crash(id),
             Action::Break(one, other) => {
                 self.breaks -= 1;
                 self.relink(one, other);
@@ -100,10 +107,12 @@ impl State {
         }
     }
 
-    fn crash(&mut self, _: Rules, id: Id) {
+    fn crash(&mut self, id: Id) {
         self.crashes -= 1;
         let it = &mut self.replicas[id];
-        if let Some(Asked { swap, answer: None }) = it.asked {
+        if let Some(Asked { swap, answer: None }) = it.asked
+            && swap.epoch == self.directory.epoch + 1
+        {
             self.late.insert(swap);
         }
         *it = Replica {
@@ -181,6 +190,7 @@ impl State {
         }
     }
 
+    /// A replica without a role, or one that may have lost it, reads who reigns.
     fn look(&mut self, rules: Rules, id: Id) {
         if self.replicas[id].asked.is_some() {
             return;
@@ -188,7 +198,7 @@ impl State {
         self.replicas[id].entry = Some(self.directory);
         match self.replicas[id].role {
             Role::Nobody { .. } => self.judge_as_nobody(rules, id),
-            Role::Backup { .. } => self.judge_as_backup(rules, id, true),
+            Role::Backup { .. } => (),
             Role::Primary { .. } => self.judge_as_primary(rules, id),
         }
     }
@@ -323,7 +333,7 @@ impl State {
         let (known, primary, acking) = was;
         let it = &mut self.replicas[id];
         match msg {
-            Msg::Standing { .. } if from == primary => self.suspect(rules, id),
+            Msg::Standing { .. } if from == primary => self.suspect(rules, id, true),
             Msg::Append { epoch, first, records } if known <= epoch && from == primary => {
                 it.role = Role::Backup { epoch, primary, acking };
                 for (index, record) in (first..).zip(records) {
@@ -345,13 +355,14 @@ impl State {
     }
 
     /// `Backup::suspect`.
-    fn suspect(&mut self, rules: Rules, id: Id) {
+    fn suspect(&mut self, rules: Rules, id: Id, silent: bool) {
         let Role::Backup { epoch, acking, .. } = self.replicas[id].role else { return };
         if rules.has(Plant::PromoteUnasked) {
             return self.begin_reign(rules, id, Entry { epoch: epoch + 1, primary: id, backup: None });
         }
-        if acking {
-            self.look(rules, id);
+        if acking && self.replicas[id].asked.is_none() {
+            self.replicas[id].entry = Some(self.directory);
+            self.judge_as_backup(rules, id, silent);
         }
     }
 
@@ -501,6 +512,7 @@ impl State {
 
     /// `Primary::on_standing`.
     fn on_standing(&mut self, rules: Rules, from: Id, id: Id, last: u8, index: usize) {
+        let is_unanswered = self.link(id, from).is_empty();
         let Role::Primary { mode, .. } = &mut self.replicas[id].role else { return };
         match *mode {
             Mode::Alone => self.recruit(rules, from, id, last, index),
@@ -509,7 +521,7 @@ impl State {
                 self.swap(rules, id);
             }
             // It waited for the answer in vain: what was sent has arrived, and led to nothing.
-            Mode::Recruiting(follower) if follower.id == from && self.link(id, from).is_empty() => {
+            Mode::Recruiting(follower) if follower.id == from && is_unanswered => {
                 self.recruit(rules, from, id, last, index);
             }
             Mode::Reaching(follower) if follower.id == from && !rules.is(Flaw::NamingDeaf) => {
@@ -580,7 +592,6 @@ impl State {
         *announced = committed;
         let epoch = *epoch;
         self.tell(id, epoch, committed);
-        self.seek_name(rules, id);
     }
 
     // What the world hears, and what it must not hear.
@@ -599,11 +610,8 @@ impl State {
             }
             self.told = telling;
         }
-        let spoke = &mut self.spoke[usize::from(epoch)];
-        if spoke.is_some_and(|it| it != (id, life)) {
+        if *self.spoke.entry(epoch).or_insert((id, life)) != (id, life) {
             self.blame(Fault::TwoReigns);
-        } else {
-            *spoke = Some((id, life));
         }
     }
 
@@ -613,9 +621,12 @@ impl State {
 
     // Rest.
 
-    /// A backup whose primary does not speak to it.
+    /// A backup whose primary does not speak to it. (A slow link is a false alarm.)
     pub(super) fn is_forgotten(&self, id: Id) -> bool {
         let Role::Backup { primary, epoch: known, .. } = self.replicas[id].role else { return false };
+        if !self.link(primary, id).is_empty() {
+            return false;
+        }
         match self.replicas[primary].role {
             Role::Primary { mut mode, epoch, .. } => {
                 epoch < known || mode.follower().is_none_or(|it| it.id != id)
@@ -624,10 +635,18 @@ impl State {
         }
     }
 
+    /// A primary that somebody else has replaced. It finds out: whoever reigns speaks of its epoch.
+    pub(super) fn is_deposed(&self, id: Id) -> bool {
+        matches!(self.replicas[id].role, Role::Primary { .. }) && self.directory.primary != id
+    }
+
     /// A primary whose follower does not answer beacons. Whoever has no role answers, too.
     pub(super) fn is_unheard(&self, id: Id) -> bool {
         let Role::Primary { mut mode, epoch, .. } = self.replicas[id].role else { return false };
         let Some(&mut Follower { id: other, .. }) = mode.follower() else { return false };
+        if !self.link(other, id).is_empty() || !self.link(id, other).is_empty() {
+            return false;
+        }
         match self.replicas[other].role {
             Role::Backup { primary, epoch: known, .. } => primary != id || epoch < known,
             Role::Nobody { .. } => {
@@ -640,11 +659,16 @@ impl State {
     /// One reigns, another follows, and everything written has been announced.
     pub(super) fn is_whole(&self) -> bool {
         let Entry { epoch: now, primary, backup } = self.directory;
-        let Role::Primary { epoch, mode: Mode::Paired(follower), announced } = self.replicas[primary].role else {
+        let Role::Primary { epoch, mode: Mode::Paired(follower), announced } = self.replicas[primary].role
+        else {
             return false;
         };
-        let follows = matches!(self.replicas[follower.id].role, Role::Backup { primary: it, .. } if it == primary);
-        epoch == now && backup == Some(follower.id) && follows && announced == self.replicas[primary].log.len()
+        let follows =
+            matches!(self.replicas[follower.id].role, Role::Backup { primary: it, .. } if it == primary);
+        epoch == now
+            && backup == Some(follower.id)
+            && follows
+            && announced == self.replicas[primary].log.len()
     }
 
     /// Whether nothing happens any more unless something fails or somebody acts.
@@ -661,14 +685,15 @@ impl State {
             step(&mut next);
             next != *self
         };
-        if changes(&|it| it.look(rules, id)) || changes(&|it| it.swap(rules, id)) {
+        let is_nobody = matches!(self.replicas[id].role, Role::Nobody { .. });
+        let looks = is_nobody || self.is_deposed(id);
+        if looks && changes(&|it| it.look(rules, id)) || changes(&|it| it.swap(rules, id)) {
             return false;
         }
         if self.is_forgotten(id) || self.is_unheard(id) && changes(&|it| it.lose_follower(rules, id)) {
             return false;
         }
         let (last, index) = self.replicas[id].standing();
-        let is_nobody = matches!(self.replicas[id].role, Role::Nobody { .. });
         let hears = |other| changes(&|it| it.on_peer(rules, id, other, Msg::Standing { last, index }));
         !(is_nobody && (0..self.replicas.len()).any(|other| other != id && hears(other)))
     }

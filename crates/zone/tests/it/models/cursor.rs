@@ -1,0 +1,1 @@
+use stateright as _;
