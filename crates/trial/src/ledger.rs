@@ -4,7 +4,7 @@
 //! A record's (epoch, number) names a whole history: the one that led to it. So a host's log is known by the name of
 //! its last record.
 
-use machine::Address;
+use machine::{Address, Time};
 use space::Epoch;
 use std::collections::BTreeMap;
 use zone::{Index, Note, Ran, Reign};
@@ -36,21 +36,21 @@ pub struct Ledger {
     pub former: Vec<(Address, Name)>,
     /// The last record that each host's disk would give back.
     pub disk: BTreeMap<Address, Name>,
-    /// What was announced, by number.
-    pub announced: BTreeMap<Index, Epoch>,
+    /// What was announced, by number, and when first.
+    pub announced: BTreeMap<Index, (Epoch, Time)>,
     /// Who reigned when, as the directory has it.
     pub reigns: BTreeMap<Epoch, Reign>,
 }
 
 impl Ledger {
     /// Takes in what a host says of itself.
-    pub fn hear(&mut self, host: Address, note: &Note) {
+    pub fn hear(&mut self, now: Time, host: Address, note: &Note) {
         match note {
             Note::Wrote { record, ran } => self.wrote(host, record, ran.as_ref()),
             Note::Stored { epoch, index, .. } | Note::Replaced { epoch, index } => {
                 self.memory.insert(host, (*epoch, *index));
             }
-            Note::Announces { index, .. } => self.announce(host, *index),
+            Note::Announces { index, .. } => self.announce(now, host, *index),
             _ => (),
         }
     }
@@ -73,12 +73,12 @@ impl Ledger {
         self.former.extend(self.memory.remove(&host).map(|last| (host, last)));
     }
 
-    fn announce(&mut self, host: Address, index: Index) {
+    fn announce(&mut self, now: Time, host: Address, index: Index) {
         let Some(&holder) = self.memory.get(&host) else { return };
         let from = self.announced.last_key_value().map_or(0, |it| *it.0);
         for index in from + 1..=index {
             let Some(epoch) = self.epoch_at(holder, index) else { continue };
-            self.announced.insert(index, epoch);
+            self.announced.insert(index, (epoch, now));
         }
     }
 
@@ -99,7 +99,7 @@ impl Ledger {
 
     /// The last announced record.
     pub fn last_announced(&self) -> Option<Name> {
-        self.announced.last_key_value().map(|(&index, &epoch)| (epoch, index))
+        self.announced.last_key_value().map(|(&index, it)| (it.0, index))
     }
 
     /// Whether a history holds a record.
@@ -113,10 +113,21 @@ impl Ledger {
         if self.holds(last, (epoch, index)) {
             return None;
         }
-        let lacks = |(&index, &epoch): (&Index, &Epoch)| {
-            (!self.holds(last, (epoch, index))).then_some((epoch, index))
+        let lacks = |(&index, it): (&Index, &(Epoch, Time))| {
+            (!self.holds(last, (it.0, index))).then_some((it.0, index))
         };
         self.announced.iter().find_map(lacks)
+    }
+
+    /// A full stop undid what was announced last, as its setting allows. Says from which record on, if it did.
+    pub fn roll_back(&mut self, last: Name, allowed_from: Time) -> Option<Index> {
+        let (_, index) = self.lost(last)?;
+        let told = self.announced.get(&index)?.1;
+        if told < allowed_from {
+            return None;
+        }
+        self.announced.split_off(&index);
+        Some(index)
     }
 
     /// Every record of a history, in order.

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod ledger;
 mod options;
 pub mod plan;
+pub mod plants;
 mod run;
 mod service;
 mod violation;

@@ -42,6 +42,8 @@ impl fmt::Display for Fault {
 pub struct Trigger {
     host: Address,
     point: Point,
+    /// Whether the host has asked for a swap since the trigger was set.
+    swapped: bool,
 }
 
 /// A step of a protocol.
@@ -56,9 +58,11 @@ enum Point {
     AsksDisk,
     Swaps,
     Looks,
+    /// It stores something although it has asked to reign. It should not; if it does, this is when it hurts.
+    StoredAfterSwap,
 }
 
-const POINTS: [Point; 9] = [
+const POINTS: [Point; 10] = [
     Point::Wrote,
     Point::Stored,
     Point::Announces,
@@ -68,14 +72,20 @@ const POINTS: [Point; 9] = [
     Point::AsksDisk,
     Point::Swaps,
     Point::Looks,
+    Point::StoredAfterSwap,
 ];
 
 impl Trigger {
     /// Whether the host did it.
-    pub fn trips(&self, host: Address, event: &Event) -> bool {
+    pub fn trips(&mut self, host: Address, event: &Event) -> bool {
         use machine::directory::Request;
+        if host != self.host {
+            return false;
+        }
+        self.swapped |= matches!(event, Event::Directory(Request::Swap { .. }));
         let did = match event {
             Event::Note(Note::Wrote { .. }) => Point::Wrote,
+            Event::Note(Note::Stored { .. }) if self.swapped => Point::StoredAfterSwap,
             Event::Note(Note::Stored { .. }) => Point::Stored,
             Event::Note(Note::Announces { .. }) => Point::Announces,
             Event::Note(Note::Reigns { .. }) => Point::Reigns,
@@ -86,7 +96,7 @@ impl Trigger {
             Event::Directory(Request::Read { .. }) => Point::Looks,
             _ => return false,
         };
-        host == self.host && did == self.point
+        did == self.point
     }
 }
 
@@ -116,6 +126,7 @@ fn draw(options: &Options, kinds: &[Kind], rng: &mut Rng) -> Fault {
     let longest = match kind {
         Kind::Pause => 10_000,
         Kind::Crash | Kind::Point | Kind::Wipe | Kind::DiskFlip | Kind::DiskOld | Kind::StopAll => 6_000,
+        Kind::DirectorySlow | Kind::DirectoryLossy | Kind::DirectoryLate => 30_000,
         Kind::ClockStep => 300_000,
         _ => 8_000,
     };
@@ -161,7 +172,7 @@ pub fn begin(world: &mut World, fault: &Fault) {
         Kind::Crash => drop(world.crash_if_safe(host, span)),
         Kind::Point => {
             let point = POINTS[(chance % POINTS.len() as u64) as usize];
-            world.trigger = Some(Trigger { host: a, point });
+            world.trigger = Some(Trigger { host: a, point, swapped: false });
         }
         Kind::Wipe => {
             if !is_alone(world, a)
@@ -253,11 +264,13 @@ pub fn end(world: &mut World, fault: &Fault) {
     }
 }
 
-/// Kills everything at once, where that loses nothing: with both disks synced before anything is told.
+/// Kills everything at once, if all hosts live: one that is down already may be the one that knows.
 fn stop_all(world: &mut World, span: Span) {
-    if world.options.durability != zone::Durability::Synced || world.ledger.last_announced().is_none() {
+    let all_live = (0..HOSTS).all(|it| world.sim.is_up(world.host(it)));
+    if !all_live || world.ledger.last_announced().is_none() {
         return;
     }
+    world.note_full_stop();
     for place in 0..HOSTS {
         if world.sim.is_up(world.host(place)) {
             let later = Span::from_millis(world.draw(2_000));

@@ -34,6 +34,9 @@ const HALF: i32 = 110_000;
 /// How often lost connections are made anew.
 const CONNECT_EVERY: Span = Span::from_millis(100);
 
+/// What a full stop may undo when disks are written soon after announcing: events of the last moments.
+const LOST_MAX: Span = Span::from_millis(100);
+
 /// A host, as the world knows it.
 struct HostSlot {
     address: Address,
@@ -84,6 +87,8 @@ pub struct Tally {
     pub aborted: u64,
     /// Actions whose result arrived.
     pub actions_acked: u64,
+    /// Full stops after which announced events were gone, as `batched` allows.
+    pub rolled_back: u64,
 }
 
 /// A world under trial.
@@ -122,8 +127,8 @@ pub struct World {
     doomed: Vec<(usize, Doom)>,
     /// Game mistakes.
     pub faults_of_game: Vec<String>,
-    /// The first record whose announcement a full stop may undo, with its time. See `stop`.
-    pub may_lose_after: Option<Time>,
+    /// When everything died at once, if nobody has reigned since.
+    stopped: Option<Time>,
 }
 
 impl World {
@@ -156,7 +161,7 @@ impl World {
             answers: Vec::new(),
             doomed: Vec::new(),
             faults_of_game: Vec::new(),
-            may_lose_after: None,
+            stopped: None,
         };
         it.add_hosts();
         it.add_players();
@@ -353,7 +358,7 @@ impl World {
 
     fn on_host(&mut self, host: Address, event: Event) {
         let place = host.0 as usize;
-        let trips = self.trigger.as_ref().is_some_and(|it| it.trips(host, &event));
+        let trips = self.trigger.as_mut().is_some_and(|it| it.trips(host, &event));
         match event {
             Event::Disk(request) => self.on_disk(place, request),
             Event::Directory(request) => self.on_directory(place, request),
@@ -370,13 +375,36 @@ impl World {
 
     fn on_note(&mut self, by: Address, note: &Note) {
         self.violations.now = self.sim.now();
+        if let Note::Reigns { .. } = note {
+            self.pardon(by);
+        }
         self.checkers.see(Fact::Said(by, note), &self.ledger, &mut self.violations);
-        self.ledger.hear(by, note);
+        self.ledger.hear(self.sim.now(), by, note);
         if let Note::Reigns { .. } = note {
             if self.reigning.is_some_and(|it| it != by) {
                 self.tally.failovers += 1;
             }
             self.reigning = Some(by);
+        }
+    }
+
+    /// After everything stopped at once, a world that does not sync before it tells may have lost its last moments.
+    fn pardon(&mut self, host: Address) {
+        let Some(stopped) = self.stopped else { return };
+        let Some(&last) = self.ledger.memory.get(&host) else { return };
+        let allowed_from = stopped - LOST_MAX;
+        if let Some(index) = self.ledger.roll_back(last, allowed_from) {
+            self.checkers.roll_back(allowed_from);
+            self.tally.rolled_back += 1;
+            self.ledger.disk.retain(|_, it| it.1 < index || it.0 <= last.0);
+        }
+        self.stopped = None;
+    }
+
+    /// Everything died at once.
+    pub fn note_full_stop(&mut self) {
+        if self.options.durability == zone::Durability::Batched {
+            self.stopped = Some(self.sim.now());
         }
     }
 

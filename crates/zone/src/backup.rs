@@ -1,7 +1,10 @@
 //! A replica that follows: it stores what the primary sends, says so, and takes over when the primary is silent.
 //!
-//! It acknowledges until it sends the swap that would make it primary, and again only after it has read that the
+//! It acknowledges until it prepares the swap that would make it primary, and again only after it has read that the
 //! swap failed. So a primary that still gets acknowledgements still reigns.
+//!
+//! It sends the swap only when its whole log is on its disk. From the moment the swap may happen, its disk alone stands
+//! for everything that was announced: if it dies, it comes back from there.
 
 use crate::config::Durability;
 use crate::core::{Answer, Ask, Core, Out, Purpose};
@@ -29,7 +32,7 @@ pub(crate) struct Backup {
     primary: Address,
     /// When the primary was heard last.
     heard: Time,
-    /// Not between sending a swap and knowing that it failed.
+    /// Not between preparing a swap and knowing that it failed. Nothing is stored then, either.
     acking: bool,
     /// When the next look for silence was meant to be.
     expected: Time,
@@ -94,6 +97,9 @@ impl Backup {
     }
 
     fn on_append(&mut self, core: &mut Core, first: Index, records: &[ByteBuf], out: &mut Out) -> Turn {
+        if !self.acking && !core.config.plants.has(Plant::AckWhileSwapping) {
+            return Turn::Stay;
+        }
         if core.log.head() + 1 < first {
             let after = core.log.head();
             core.send_peer(self.primary, Lane::Sure, self.epoch, Peer::Missing { after }, out);
@@ -110,14 +116,15 @@ impl Backup {
         if core.config.durability == Durability::Synced {
             core.write_disk(out);
         }
-        if self.acking || core.config.plants.has(Plant::AckWhileSwapping) {
-            self.ack(core, out);
-        }
+        self.ack(core, out);
         core.wake_within(Purpose::DiskBatch, core.config.timing.disk_batch);
         Turn::Stay
     }
 
     pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut Out) {
+        if !self.acking {
+            self.swap(core, out); // It may have waited for this.
+        }
         if core.config.durability == Durability::Synced {
             core.write_disk(out);
             if self.acking {
@@ -214,21 +221,25 @@ impl Backup {
         Turn::Stay
     }
 
-    /// Acknowledges again. The primary may wait for what was held back.
+    /// Acknowledges again, and asks for what was not stored meanwhile.
     fn resume(&mut self, core: &Core, out: &mut Out) {
         if !self.acking {
             self.acking = true;
             self.ack(core, out);
+            let after = core.log.head();
+            core.send_peer(self.primary, Lane::Sure, self.epoch, Peer::Missing { after }, out);
         }
     }
 
+    /// Prepares the swap, and sends it when everything is on disk.
     fn swap(&mut self, core: &mut Core, out: &mut Out) {
         let Some(entry) = core.entry else { return };
-        if core.is_asking() {
-            return;
-        }
         self.acking = false;
-        core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
+        if core.is_synced() || core.config.plants.has(Plant::AckWhileSwapping) {
+            core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
+        } else {
+            core.write_disk(out);
+        }
     }
 
     fn ack(&self, core: &Core, out: &mut Out) {

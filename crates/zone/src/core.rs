@@ -278,6 +278,11 @@ impl Core {
         out.raise(Event::Disk(disk::Request::Append { ticket, first, records }));
     }
 
+    /// Whether the whole log survives a crash.
+    pub(crate) fn is_synced(&self) -> bool {
+        self.log.head() <= self.disk.persisted
+    }
+
     /// Writes a snapshot now and then, so that the log on disk stays short.
     pub(crate) fn keep_snapshot(&mut self, out: &mut Out) {
         let due = self.disk.kept + SNAPSHOT_EVERY <= self.state.head;

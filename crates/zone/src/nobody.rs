@@ -153,7 +153,11 @@ impl Nobody {
             // The world's log is not here. Reigning over nothing would be losing it for good.
             return Turn::Stay;
         }
-        core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
+        if core.is_synced() {
+            core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
+        } else {
+            core.write_disk(out); // From the swap on our disk alone stands for the world.
+        }
         Turn::Stay
     }
 }

@@ -26,8 +26,6 @@ pub enum Plant {
     RestartReigns,
     /// The paper's rule without its queue: every action that arrives is executed, whatever its number.
     NoCursor,
-    /// An action that comes too early is executed at once.
-    RunAhead,
     /// Results are not kept, so a player who asks again hears nothing.
     ForgetResults,
     /// Timers are not part of the log.
@@ -50,7 +48,7 @@ pub enum Plant {
 
 impl Plant {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 19] = [
         Self::AnnounceEarly,
         Self::PromoteUnasked,
         Self::SoloUnasked,
@@ -61,7 +59,6 @@ impl Plant {
         Self::KeepSuffix,
         Self::RestartReigns,
         Self::NoCursor,
-        Self::RunAhead,
         Self::ForgetResults,
         Self::TimersUnlogged,
         Self::LettersUnlogged,

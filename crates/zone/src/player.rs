@@ -320,10 +320,8 @@ impl Player {
         match down {
             Down::Entered { avatar, motion, cursor, time, .. } => {
                 self.entered = epoch;
+                self.number_from(cursor);
                 self.on_entered(from, avatar, motion, time, out);
-                if self.unanswered.is_empty() {
-                    self.next = self.next.max(cursor + 1); // Earlier sessions have acted.
-                }
             }
             Down::NotHere { .. } => self.on_not_here(from, out),
             Down::Closed(why) => self.on_closed(from, why, out),
@@ -347,6 +345,22 @@ impl Player {
             Down::NotHere { .. } => false,
             // Datagrams overtake, so the home's own epochs may be heard out of order.
             _ => self.home != Some(from) || epoch < self.entered,
+        }
+    }
+
+    /// Goes on counting where the zone does. Earlier sessions of ours may have acted; or the world has lost its last
+    /// moments in a full stop, and with them actions whose results we heard.
+    fn number_from(&mut self, cursor: u64) {
+        let first = self.unanswered.front().map_or(cursor + 1, |it| it.0);
+        if self.unanswered.is_empty() {
+            self.next = cursor + 1;
+            self.acked = cursor;
+        } else if cursor + 1 < first {
+            for (number, it) in (cursor + 1..).zip(&mut self.unanswered) {
+                it.0 = number;
+            }
+            self.next = cursor + 1 + self.unanswered.len() as u64;
+            self.acked = cursor;
         }
     }
 

@@ -4,6 +4,7 @@ use super::Fact;
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use game::PlayerId;
+use machine::Time;
 use std::collections::BTreeMap;
 use zone::{Change, Note, Outcome, Record};
 
@@ -11,14 +12,18 @@ const NAME: &str = "exactly_once";
 
 #[derive(Debug, Default)]
 pub struct State {
-    answered: BTreeMap<(PlayerId, u64), Outcome>,
+    answered: BTreeMap<(PlayerId, u64), (Outcome, Time)>,
 }
 
 impl State {
-    pub fn see(&mut self, fact: Fact<'_>) {
+    pub fn see(&mut self, fact: Fact<'_>, now: Time) {
         if let Fact::Said(_, Note::Answered { player, number, outcome }) = fact {
-            self.answered.insert((*player, *number), outcome.clone());
+            self.answered.insert((*player, *number), (outcome.clone(), now));
         }
+    }
+
+    pub fn roll_back(&mut self, allowed_from: Time) {
+        self.answered.retain(|_, it| it.1 < allowed_from);
     }
 
     pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
@@ -41,7 +46,7 @@ impl State {
                 logged.insert((player, number), outcome);
             }
         }
-        for ((player, number), outcome) in &self.answered {
+        for ((player, number), (outcome, _)) in &self.answered {
             match logged.get(&(*player, *number)) {
                 Some(it) if it == outcome => (),
                 Some(it) => out.add(

@@ -37,7 +37,7 @@ mod time;
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use crate::world::World;
-use machine::Address;
+use machine::{Address, Time};
 use zone::Note;
 
 pub use bounded::check as bounded;
@@ -68,12 +68,18 @@ impl Checkers {
         self.one_primary.see(fact, ledger, out);
         self.rejoin.see(fact, out);
         self.order.see(fact, out);
-        self.exactly_once.see(fact);
+        self.exactly_once.see(fact, out.now);
         self.same_state.see(fact, ledger, out);
         safe_to_tell::see(fact, ledger, out);
         nothing_lost::see(fact, ledger, out);
         prefix::see(fact, ledger, out);
         fence::see(fact, out);
+    }
+
+    /// A full stop undid what was told last, as its setting allows.
+    pub fn roll_back(&mut self, allowed_from: Time) {
+        self.order.roll_back(allowed_from);
+        self.exactly_once.roll_back(allowed_from);
     }
 
     /// Judges the history that survived.

@@ -23,7 +23,7 @@ pub fn see(fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
         Fact::Said(host, Note::Announces { index, .. }) => {
             let Some(&mine) = ledger.memory.get(&host) else { return };
             let known = ledger.announced.range(..=index).next_back();
-            if let Some((&index, &epoch)) = known
+            if let Some((&index, &(epoch, _))) = known
                 && !ledger.holds(mine, (epoch, index))
             {
                 out.add(NAME, format!("{host:?} announces another record {index} than was announced before"));

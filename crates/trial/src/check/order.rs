@@ -5,6 +5,7 @@ use super::Fact;
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use game::PlayerId;
+use machine::Time;
 use space::{Epoch, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use zone::{Change, Note, Record};
@@ -16,7 +17,7 @@ pub struct State {
     /// The newest version each player has seen of each object.
     newest: BTreeMap<(PlayerId, ObjectId), u32>,
     /// Every version anybody saw, and who.
-    seen: BTreeMap<(ObjectId, u32), (PlayerId, Epoch)>,
+    seen: BTreeMap<(ObjectId, u32), (PlayerId, Epoch, Time)>,
 }
 
 impl State {
@@ -27,7 +28,12 @@ impl State {
             out.add(NAME, format!("{player} sees version {version} of {object} after {newest}"));
         }
         *newest = (*newest).max(*version);
-        self.seen.entry((*object, *version)).or_insert((*player, *epoch));
+        self.seen.entry((*object, *version)).or_insert((*player, *epoch, out.now));
+    }
+
+    pub fn roll_back(&mut self, allowed_from: Time) {
+        self.newest.clear();
+        self.seen.retain(|_, it| it.2 < allowed_from);
     }
 
     pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
@@ -39,7 +45,7 @@ impl State {
                 }
             }
         }
-        for (&(object, version), (player, epoch)) in &self.seen {
+        for (&(object, version), (player, epoch, _)) in &self.seen {
             if !written.contains(&(object, version)) {
                 out.add(
                     NAME,

@@ -40,6 +40,16 @@ pub(super) enum Naming {
     Swapping,
 }
 
+/// How far a primary is that gives its backup up. From the moment the swap may happen, its own disk alone stands for
+/// everything it announced: so all of that must be there before, and whatever is announced meanwhile, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// Its disk does not have everything yet.
+    Syncing,
+    /// The swap was sent and may happen.
+    Swapping,
+}
+
 /// Somebody who gets our records.
 #[derive(Debug)]
 pub(super) struct Follower {
@@ -109,6 +119,7 @@ impl Primary {
     /// A reign goes on in a new epoch: with a backup, or without one any more.
     pub(super) fn reign_on(&mut self, core: &mut Core, reign: Reign, out: &mut Out) {
         self.epoch = reign.epoch;
+        self.leaving = None;
         self.mode = match (std::mem::replace(&mut self.mode, Mode::Alone), reign.backup) {
             (Mode::Naming(mut follower, _), Some(backup)) if follower.address == backup => {
                 follower.heard = core.now;
@@ -125,6 +136,7 @@ impl Primary {
 
     /// A planted mistake: an unknown answer counts as failure.
     pub(super) fn forget_swap(&mut self, _: &Core) {
+        self.leaving = None;
         if let Mode::Naming(..) = self.mode {
             self.mode = Mode::Alone;
         }
@@ -231,6 +243,9 @@ impl Primary {
         let Some(follower) = self.mode.follower().filter(|it| it.address == from) else { return };
         // Only as late as the question: an answer that took long proves little.
         follower.heard = follower.heard.max(sent.min(core.now));
+        if self.leaving == Some(Leaving::Syncing) {
+            self.leaving = None; // In time: nothing was sent.
+        }
         self.hush(false, out);
     }
 
@@ -243,6 +258,8 @@ impl Primary {
                     let reign = Reign { epoch, primary: me, backup: None };
                     return self.reign_on(core, reign.next(me, None), out);
                 }
+                self.leaving.get_or_insert(Leaving::Syncing);
+                core.write_disk(out);
                 self.ask_again(core, out);
             }
             // It was not named and nobody told it so: nothing has to be decided.
@@ -264,9 +281,14 @@ impl Primary {
             Mode::Naming(follower, Naming::Swapping) => {
                 core.ask(Ask::Swap(entry.next(me, Some(follower.address))), out);
             }
-            Mode::Paired(follower) if core.config.timing.patience < core.now.since(follower.heard) => {
-                core.ask(Ask::Swap(entry.next(me, None)), out);
-            }
+            Mode::Paired(_) => match self.leaving {
+                Some(Leaving::Syncing) if self.announced <= core.disk.persisted => {
+                    self.leaving = Some(Leaving::Swapping);
+                    core.ask(Ask::Swap(entry.next(me, None)), out);
+                }
+                Some(Leaving::Swapping) => core.ask(Ask::Swap(entry.next(me, None)), out),
+                Some(Leaving::Syncing) | None => (),
+            },
             _ => (),
         }
     }
@@ -288,7 +310,7 @@ impl Primary {
             Mode::Paired(follower) | Mode::Naming(follower, Naming::Swapping) if follower.address == from => {
                 follower.heard =
                     follower.heard.min(core.now - (core.config.timing.patience + core.config.timing.beacon));
-                self.ask_again(core, out);
+                self.lose_follower(core, out);
             }
             Mode::Recruiting(follower, copy) if follower.address == from => {
                 let unheard = copy.is_none() && ANSWER_MAX < core.now.since(follower.invited);

@@ -27,7 +27,7 @@ use crate::record::{Cause, Change, Index};
 use crate::replica::Turn;
 use announce::Pending;
 use due::Thoughts;
-use follow::{Follower, Mode};
+use follow::{Follower, Leaving, Mode};
 use machine::{Address, Time};
 use players::Clients;
 use rustc_hash::FxHashMap;
@@ -40,6 +40,8 @@ pub use write::changes_of;
 pub(crate) struct Primary {
     pub(crate) epoch: Epoch,
     mode: Mode,
+    /// While it is about to give its backup up.
+    leaving: Option<Leaving>,
     /// Everything up to here was told.
     announced: Index,
     /// What was written and not told yet.
@@ -64,6 +66,7 @@ impl Primary {
         let mut it = Self {
             epoch: reign.epoch,
             mode: Mode::Alone,
+            leaving: None,
             announced: 0,
             pending: VecDeque::new(),
             pending_bytes: 0,
@@ -196,11 +199,16 @@ impl Primary {
         }
         core.keep_snapshot(out);
         self.advance(core, out);
+        if self.leaving == Some(Leaving::Syncing) {
+            self.ask_again(core, out);
+        }
     }
 
     /// Whether announcements wait for the own disk.
     fn needs_disk(&self, core: &Core) -> bool {
-        !matches!(self.mode, Mode::Paired(_)) || core.config.durability == Durability::Synced
+        !matches!(self.mode, Mode::Paired(_))
+            || self.leaving.is_some()
+            || core.config.durability == Durability::Synced
     }
 
     /// Everything up to here may be told.
@@ -214,6 +222,7 @@ impl Primary {
             Mode::Alone | Mode::Recruiting(..) => persisted,
             Mode::Naming(..) if plants.has(Plant::SoloWhileNaming) => persisted,
             Mode::Naming(follower, _) => follower.acked.min(persisted),
+            Mode::Paired(follower) if self.leaving.is_some() => follower.acked.min(persisted),
             Mode::Paired(follower) => match core.config.durability {
                 Durability::Synced => follower.acked.min(follower.synced).min(persisted),
                 Durability::Batched => follower.acked,

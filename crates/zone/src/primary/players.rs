@@ -329,9 +329,7 @@ impl Primary {
         let player = client.player;
         let cursor = core.state.players.get(&player).map_or(0, |it| it.cursor);
         let plants = core.config.plants;
-        let runs = number == cursor + 1
-            || plants.has(Plant::NoCursor)
-            || plants.has(Plant::RunAhead) && cursor < number;
+        let runs = number == cursor + 1 || plants.has(Plant::NoCursor);
         if runs && !self.is_choked() {
             self.act(core, from, player, number, &action, out);
             self.act_waiting(core, from, out);

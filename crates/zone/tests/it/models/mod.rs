@@ -10,7 +10,8 @@
 mod cursor;
 mod failover;
 
-use stateright::{Checker, Model};
+use stateright::{Checker, Expectation, HasDiscoveries, Model};
+use std::fmt::Debug;
 use std::hash::Hash;
 
 /// How much to search.
@@ -29,44 +30,48 @@ impl Depth {
     }
 }
 
-/// Searches everything within the model's bounds; nothing may be found. Returns how many states there are.
+/// Searches everything within the model's bounds: nothing may be found that must not happen, and everything that
+/// should be possible must be found. Returns how many states there are.
 #[track_caller]
 fn check_holds<M>(name: &str, model: M) -> usize
 where
     M: Model + Send + Sync + 'static,
-    M::State: Clone + std::fmt::Debug + Hash + Send + Sync + PartialEq,
-    M::Action: Clone + std::fmt::Debug + PartialEq + Send + Sync,
+    M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
+    M::Action: Clone + Debug + PartialEq + Send + Sync,
 {
-    let checker = model.checker().threads(2).timeout(std::time::Duration::from_secs(100)).spawn_bfs().join();
+    let checker = model.checker().threads(2).spawn_bfs().join();
     let count = checker.unique_state_count();
     println!("{name}: {count} states, depth {}", checker.max_depth());
-    for (property, path) in checker.discoveries() {
-        let story: Vec<_> = path.clone().into_actions().iter().map(|it| format!("\n  {it:?}")).collect();
-        let end = path.last_state();
-        panic!("{name}: \"{property}\" does not hold:{}\n{end:#?}", story.concat());
+    let mut found = checker.discoveries();
+    for property in checker.model().properties() {
+        let path = found.remove(property.name);
+        match property.expectation {
+            Expectation::Sometimes => assert!(path.is_some(), "{name}: never found that {}", property.name),
+            Expectation::Always | Expectation::Eventually => {
+                let story = path.map(|it| tell(&it.into_actions()));
+                assert_eq!(story, None, "{name}: not true that {}", property.name);
+            }
+        }
     }
     count
 }
 
-/// Searches until something is found; it must be this property that fails. Returns the shortest story.
+/// Searches until this property fails, which it must. Returns the length of the shortest story that leads there.
 #[track_caller]
 fn check_fails<M>(name: &str, model: M, property: &'static str) -> usize
 where
     M: Model + Send + Sync + 'static,
-    M::State: Clone + std::fmt::Debug + Hash + Send + Sync + PartialEq,
-    M::Action: Clone + std::fmt::Debug + PartialEq + Send + Sync,
+    M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
+    M::Action: Clone + Debug + PartialEq + Send + Sync,
 {
-    let checker = model.checker().finish_when(stateright::HasDiscoveries::Any).spawn_bfs().join();
-    let found = checker.discoveries();
-    let Some(path) = found.get(property) else {
-        let others: Vec<_> = found.keys().collect();
-        panic!(
-            "{name}: \"{property}\" should fail; of {} states, these do: {others:?}",
-            checker.unique_state_count()
-        );
-    };
-    let story = path.clone().into_actions();
-    let lines: Vec<_> = story.iter().map(|it| format!("\n  {it:?}")).collect();
-    println!("{name}: \"{property}\" fails after {} steps:{}", story.len(), lines.concat());
+    let until = HasDiscoveries::AllOf([property].into());
+    let checker = model.checker().finish_when(until).spawn_bfs().join();
+    let found = checker.discovery(property);
+    let story = found.unwrap_or_else(|| panic!("{name}: always true that {property}")).into_actions();
+    println!("{name}: not true that {property}, after {} steps:{}", story.len(), tell(&story));
     story.len()
+}
+
+fn tell(story: &[impl Debug]) -> String {
+    story.iter().map(|it| format!("\n  {it:?}")).collect()
 }

@@ -46,6 +46,8 @@ enum Flaw {
     FollowMidway,
     /// A primary that is about to name a follower does not listen when that follower says that it is nobody.
     NamingDeaf,
+    /// A primary waits for the answer to an invitation although the link it went over has broken.
+    InvitedOnce,
     /// A backup takes its epoch from the directory, and refuses what its primary sent before it heard of it.
     EpochFromDirectory,
 }

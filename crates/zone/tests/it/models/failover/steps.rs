@@ -75,10 +75,10 @@ impl State {
                 self.late.remove(&swap);
                 self.compare_and_swap(swap);
             }
-            Action::Crash(id) => self.crash(id),
+            Action::Crash(id) => self.crash(rules, id),
             Action::Break(one, other) => {
                 self.breaks -= 1;
-                self.relink(one, other);
+                self.relink(rules, one, other);
             }
         }
     }
@@ -94,20 +94,25 @@ impl State {
         &mut self.links[from * count + to]
     }
 
-    /// `Primary::on_link_up`, at both ends: whatever was under way is lost, and sent again from the last
-    /// acknowledgement.
-    fn relink(&mut self, one: Id, other: Id) {
+    /// `Primary::on_link_up`, at both ends: whatever was under way is lost. Records are sent again from the last
+    /// acknowledgement. An invitation is not: whoever missed it, or whose answer is lost, will say that it is
+    /// nobody.
+    fn relink(&mut self, rules: Rules, one: Id, other: Id) {
         self.link_mut(one, other).clear();
         self.link_mut(other, one).clear();
         for (id, peer) in [(one, other), (other, one)] {
-            if let Some(follower) = self.replicas[id].follower().filter(|it| it.id == peer) {
-                follower.sent = follower.acked;
-                self.send_records(id);
+            let Some(follower) = self.replicas[id].follower().filter(|it| it.id == peer) else { continue };
+            follower.sent = follower.acked;
+            self.send_records(id);
+            if let Role::Primary { mode: mode @ Mode::Recruiting(_), .. } = &mut self.replicas[id].role
+                && !rules.is(Flaw::InvitedOnce)
+            {
+                *mode = Mode::Alone;
             }
         }
     }
 
-    fn crash(&mut self, id: Id) {
+    fn crash(&mut self, rules: Rules, id: Id) {
         self.crashes -= 1;
         let it = &mut self.replicas[id];
         if let Some(Asked { swap, answer: None }) = it.asked
@@ -124,7 +129,7 @@ impl State {
             role: NOBODY,
         };
         for other in (0..self.replicas.len()).filter(|&other| other != id) {
-            self.relink(id, other);
+            self.relink(rules, id, other);
         }
     }
 

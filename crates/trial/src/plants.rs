@@ -1,0 +1,157 @@
+//! Planted bugs, and the mixture of trouble in which each shows itself.
+//!
+//! A checker that never fails may be blind. So every fix can be switched off, one at a time, and somebody must notice.
+
+use crate::fault::{Kind, Kinds};
+use crate::options::Asked;
+use crate::run::{Outcome, run};
+use std::ops::RangeInclusive;
+use zone::{Durability, Plant, Plants};
+
+/// A planted bug.
+#[derive(Clone, Copy, Debug)]
+pub struct Planted {
+    /// Which fix is off.
+    pub plant: Plant,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is wrong with a world without the fix.
+    pub about: &'static str,
+    kinds: &'static [Kind],
+    durability: Durability,
+}
+
+/// All of them.
+pub const PLANTED: [Planted; 19] = [
+    planted(
+        Plant::AnnounceEarly,
+        "announce-early",
+        "the paper's rule: the backup is told first, but nobody waits for its answer",
+        &[Kind::Crash, Kind::Point, Kind::Spike],
+    ),
+    planted(
+        Plant::PromoteUnasked,
+        "promote-unasked",
+        "the paper's rule: a backup that hears nothing takes over without asking",
+        &[Kind::Cut, Kind::OneWay, Kind::Pause],
+    ),
+    planted(
+        Plant::SoloUnasked,
+        "solo-unasked",
+        "a primary that hears nothing goes on alone without asking",
+        &[Kind::Cut, Kind::OneWay, Kind::Pause],
+    ),
+    planted(
+        Plant::AckWhileSwapping,
+        "ack-while-swapping",
+        "a backup goes on acknowledging while its swap is on its way",
+        &[Kind::OneWay, Kind::Clog, Kind::DirectoryLate, Kind::Point],
+    ),
+    planted(
+        Plant::UnknownIsLost,
+        "unknown-is-lost",
+        "a swap without an answer counts as failed",
+        &[Kind::OneWay, Kind::Cut, Kind::Pause, Kind::DirectoryLossy, Kind::DirectoryLate],
+    ),
+    planted(
+        Plant::SoloUnsynced,
+        "solo-unsynced",
+        "a primary that is alone announces before its disk has it",
+        &[Kind::Crash, Kind::DiskSlow],
+    ),
+    planted(
+        Plant::SoloWhileNaming,
+        "solo-while-naming",
+        "while the swap that names a new backup is unanswered, a primary commits alone",
+        &[Kind::Crash, Kind::Point, Kind::Spike, Kind::DirectorySlow, Kind::DirectoryLossy],
+    ),
+    planted(
+        Plant::KeepSuffix,
+        "keep-suffix",
+        "a replica that comes back keeps what nobody acknowledged",
+        &[Kind::Crash, Kind::Isolate, Kind::Pause],
+    ),
+    planted(
+        Plant::RestartReigns,
+        "restart-reigns",
+        "a primary that restarts reigns on in its old epoch",
+        &[Kind::Crash, Kind::Point],
+    ),
+    planted(
+        Plant::NoCursor,
+        "no-cursor",
+        "every action that arrives is done, whatever its number",
+        &[Kind::Reset, Kind::Storm, Kind::Loss, Kind::Crash],
+    ),
+    planted(
+        Plant::ForgetResults,
+        "forget-results",
+        "results are not kept: who asks again hears nothing",
+        &[Kind::Reset, Kind::Storm, Kind::Crash],
+    ),
+    planted(Plant::TimersUnlogged, "timers-unlogged", "timers are not in the log", &[Kind::Crash]),
+    planted(Plant::LettersUnlogged, "letters-unlogged", "letters are not in the log", &[Kind::Crash]),
+    planted(
+        Plant::ReuseNames,
+        "reuse-names",
+        "a new reign gives names that an old one gave",
+        &[Kind::Crash, Kind::Pause],
+    ),
+    planted(
+        Plant::TimeTurnsBack,
+        "time-turns-back",
+        "a new primary believes its own clock, though the log is ahead",
+        &[Kind::ClockRate, Kind::ClockStep, Kind::Crash, Kind::DirectoryDown],
+    ),
+    planted(
+        Plant::ShorterWins,
+        "shorter-wins",
+        "after a full stop the shorter log wins",
+        &[Kind::StopAll, Kind::DiskSlow],
+    ),
+    planted(
+        Plant::NoFence,
+        "no-fence",
+        "players believe whoever speaks, whatever the epoch",
+        &[Kind::Pause, Kind::OneWay, Kind::Isolate, Kind::Late, Kind::Jitter],
+    ),
+    planted(
+        Plant::BackupForgets,
+        "backup-forgets",
+        "a backup that restarted goes on as if it had not",
+        &[Kind::Crash, Kind::Point, Kind::DiskSlow],
+    ),
+    planted(Plant::TornEvents, "torn-events", "an event is written in several records", &[Kind::Crash]),
+];
+
+const fn planted(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
+    Planted { plant, name, about, kinds, durability: Durability::Batched }
+}
+
+impl Planted {
+    /// The planted bug of this name.
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PLANTED.iter().find(|it| it.name == name)
+    }
+
+    /// The mixture of trouble in which it shows.
+    pub fn kinds(&self) -> Kinds {
+        Kinds::of(self.kinds.iter().copied())
+    }
+
+    /// Trials of this bug.
+    pub fn asked(&self) -> Asked {
+        Asked {
+            kinds: self.kinds(),
+            all_kinds: true,
+            plants: Plants::only(self.plant),
+            durability: Some(self.durability),
+        }
+    }
+
+    /// The first of these seeds in which somebody notices.
+    pub fn hunt(&self, seeds: RangeInclusive<u64>) -> Option<Outcome> {
+        let asked = self.asked();
+        seeds.map(|seed| run(seed, &asked)).find(|it| !it.violations.is_empty())
+    }
+}
