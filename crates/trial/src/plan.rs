@@ -5,6 +5,7 @@ use crate::options::Options;
 use crate::world::{HOSTS, World};
 use machine::{Address, Rng, Span, Time};
 use sim::Profile;
+use std::collections::BTreeSet;
 use std::fmt;
 use zone::{Event, Note};
 
@@ -38,12 +39,12 @@ impl fmt::Display for Fault {
 }
 
 /// A host dies right after it did this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
     host: Address,
     point: Point,
-    /// Whether the host has asked for a swap since the trigger was set.
-    swapped: bool,
+    /// Who has asked for a swap and has no answer, as far as can be seen.
+    swapping: BTreeSet<Address>,
 }
 
 /// A step of a protocol.
@@ -59,7 +60,7 @@ enum Point {
     Swaps,
     Looks,
     /// It stores something although it has asked to reign. It should not; if it does, this is when it hurts.
-    StoredAfterSwap,
+    StoredWhileSwapping,
 }
 
 const POINTS: [Point; 10] = [
@@ -72,20 +73,27 @@ const POINTS: [Point; 10] = [
     Point::AsksDisk,
     Point::Swaps,
     Point::Looks,
-    Point::StoredAfterSwap,
+    Point::StoredWhileSwapping,
 ];
 
 impl Trigger {
     /// Whether the host did it.
     pub fn trips(&mut self, host: Address, event: &Event) -> bool {
         use machine::directory::Request;
-        if host != self.host {
-            return false;
+        match event {
+            Event::Directory(Request::Swap { .. }) => {
+                self.swapping.insert(host);
+            }
+            Event::Note(Note::Reigns { .. } | Note::Resigned { .. } | Note::Follows { .. }) => {
+                self.swapping.remove(&host);
+            }
+            Event::Note(Note::Stored { .. }) if self.point == Point::StoredWhileSwapping => {
+                return self.swapping.contains(&host); // Whoever it is.
+            }
+            _ => (),
         }
-        self.swapped |= matches!(event, Event::Directory(Request::Swap { .. }));
         let did = match event {
             Event::Note(Note::Wrote { .. }) => Point::Wrote,
-            Event::Note(Note::Stored { .. }) if self.swapped => Point::StoredAfterSwap,
             Event::Note(Note::Stored { .. }) => Point::Stored,
             Event::Note(Note::Announces { .. }) => Point::Announces,
             Event::Note(Note::Reigns { .. }) => Point::Reigns,
@@ -96,7 +104,7 @@ impl Trigger {
             Event::Directory(Request::Read { .. }) => Point::Looks,
             _ => return false,
         };
-        did == self.point
+        host == self.host && did == self.point
     }
 }
 
@@ -172,7 +180,7 @@ pub fn begin(world: &mut World, fault: &Fault) {
         Kind::Crash => drop(world.crash_if_safe(host, span)),
         Kind::Point => {
             let point = POINTS[(chance % POINTS.len() as u64) as usize];
-            world.trigger = Some(Trigger { host: a, point, swapped: false });
+            world.triggers.push(Trigger { host: a, point, swapping: BTreeSet::new() });
         }
         Kind::Wipe => {
             if !is_alone(world, a)

@@ -45,7 +45,7 @@ pub const PLANTED: [Planted; 19] = [
         Plant::AckWhileSwapping,
         "ack-while-swapping",
         "a backup goes on acknowledging while its swap is on its way",
-        &[Kind::OneWay, Kind::Clog, Kind::DirectoryLate, Kind::Point],
+        &[Kind::Pause, Kind::DirectoryLate, Kind::Point],
     ),
     planted(
         Plant::UnknownIsLost,

@@ -119,8 +119,8 @@ pub struct World {
     /// The character of links while it is not the usual one.
     profiles: BTreeMap<(Address, Address), Profile>,
     reigning: Option<Address>,
-    /// A crash that waits for a step of a protocol.
-    pub trigger: Option<Trigger>,
+    /// Crashes that wait for a step of a protocol.
+    pub triggers: Vec<Trigger>,
     /// Times at which players heard of actions done, for measurements.
     pub answers: Vec<(Time, PlayerId, u64)>,
     /// Hosts that die as soon as everything they said has been heard.
@@ -157,7 +157,7 @@ impl World {
             cuts: BTreeSet::new(),
             profiles: BTreeMap::new(),
             reigning: None,
-            trigger: None,
+            triggers: Vec::new(),
             answers: Vec::new(),
             doomed: Vec::new(),
             faults_of_game: Vec::new(),
@@ -358,7 +358,9 @@ impl World {
 
     fn on_host(&mut self, host: Address, event: Event) {
         let place = host.0 as usize;
-        let trips = self.trigger.as_mut().is_some_and(|it| it.trips(host, &event));
+        let before = self.triggers.len();
+        self.triggers.retain_mut(|it| !it.trips(host, &event));
+        let trips = self.triggers.len() < before;
         match event {
             Event::Disk(request) => self.on_disk(place, request),
             Event::Directory(request) => self.on_directory(place, request),
@@ -368,7 +370,6 @@ impl World {
             Event::Stage(_) => (),
         }
         if trips {
-            self.trigger = None;
             self.doomed.push((place, Doom::AtPoint));
         }
     }
@@ -698,7 +699,7 @@ impl World {
 
     /// Everything that went wrong is over.
     pub fn heal(&mut self) {
-        self.trigger = None;
+        self.triggers.clear();
         for (from, to) in std::mem::take(&mut self.cuts) {
             self.sim.heal(from, to);
         }

@@ -6,7 +6,7 @@
 //! It sends the swap only when its whole log is on its disk. From the moment the swap may happen, its disk alone stands
 //! for everything that was announced: if it dies, it comes back from there.
 
-use crate::config::Durability;
+use crate::config::{Durability, LATE_MAX};
 use crate::core::{Answer, Ask, Core, Out, Purpose};
 use crate::entry::Reign;
 use crate::hash;
@@ -16,14 +16,10 @@ use crate::plant::Plant;
 use crate::record::{Index, Record};
 use crate::replica::Turn;
 use crate::state::Snapshot;
-use machine::{Address, Lane, Span, Time};
+use machine::{Address, Lane, Time};
 use serde_bytes::ByteBuf;
 use space::Epoch;
 use std::sync::Arc;
-
-/// How much later than it wanted a replica may wake and still trust its own impression that the other one is
-/// silent. Later, it was the one that slept.
-const LATE_MAX: Span = Span::from_millis(100);
 
 /// A follower.
 #[derive(Debug)]

@@ -45,6 +45,10 @@ pub const VIEW_SLACK_PERCENT: u32 = 10;
 /// Letters and timers carried out at one go: a burst must not starve the players.
 pub const DUE_MAX: usize = 256;
 
+/// How much later than it wanted a replica may wake and still trust its impression that the other one is silent.
+/// Later, it was the one that slept.
+pub const LATE_MAX: Span = Span::from_millis(100);
+
 /// How announcements wait for disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {

@@ -1,7 +1,7 @@
 //! The primary and its backup: sending records, losing a backup, recruiting a new one.
 
 use super::Primary;
-use crate::config::{APPEND_BYTES_MAX, COPY_BYTES};
+use crate::config::{APPEND_BYTES_MAX, COPY_BYTES, LATE_MAX};
 use crate::core::{Ask, Core, Out, Purpose};
 use crate::entry::Reign;
 use crate::msg::Peer;
@@ -226,9 +226,15 @@ impl Primary {
     // Beacons and silence.
 
     pub(super) fn beacon(&mut self, core: &mut Core, out: &mut Out) {
-        core.wake_after(Purpose::Beacon, core.config.timing.beacon);
         let (now, epoch, timing) = (core.now, self.epoch, core.config.timing);
+        let slept = LATE_MAX < now.since(self.next_beacon);
+        self.next_beacon = now + timing.beacon;
+        core.timers.set(Purpose::Beacon, self.next_beacon);
         let Some(follower) = self.mode.follower() else { return };
+        if slept {
+            // We were the silent one. The other may be there, and gets time to say so; poses wait until it does.
+            follower.heard = follower.heard.max(now - (timing.lease + timing.beacon));
+        }
         let (address, silence) = (follower.address, now.since(follower.heard));
         core.send_peer(address, Core::key(0), epoch, Peer::Beacon { sent: now }, out);
         if let Mode::Paired(_) = self.mode {

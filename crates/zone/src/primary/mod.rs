@@ -56,6 +56,8 @@ pub(crate) struct Primary {
     logged: FxHashMap<ObjectId, (u32, u32)>,
     /// Objects that moved since motions were streamed last.
     moved: BTreeSet<ObjectId>,
+    /// When the next beacon was meant to be.
+    next_beacon: Time,
     hushed: bool,
     last_checkpoint: Index,
 }
@@ -76,6 +78,7 @@ impl Primary {
             thoughts: Thoughts::default(),
             logged: FxHashMap::default(),
             moved: BTreeSet::new(),
+            next_beacon: core.now + core.config.timing.beacon,
             hushed: false,
             last_checkpoint: core.state.head,
         };
