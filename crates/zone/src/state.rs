@@ -399,3 +399,134 @@ pub(crate) fn world_object(state: Vec<u8>) -> Change {
         state: ByteBuf::from(state),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Cause, cut_at};
+    use machine::Rng;
+    use space::{Motion, Velocity};
+
+    fn id(counter: u64) -> ObjectId {
+        ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: counter as u32 }
+    }
+
+    fn place(rng: &mut Rng) -> Position {
+        Position::new(rng.below(2_001) as i32 - 1_000, rng.below(2_001) as i32 - 1_000).unwrap()
+    }
+
+    fn change(rng: &mut Rng, index: Index, number: u16) -> Change {
+        let stamp = Stamp { epoch: Epoch(1), index, place: number };
+        let old = Stamp { index: rng.below(index) + 1, ..stamp };
+        let player = PlayerId(rng.below(6));
+        match rng.below(10) {
+            0..=3 => Change::Put {
+                object: id(rng.below(30)),
+                incarnation: 1,
+                version: index as u32,
+                motion: Motion {
+                    position: place(rng),
+                    velocity: Velocity::new(rng.below(99) as i32, 0).unwrap(),
+                    ..Motion::default()
+                },
+                state: ByteBuf::from(index.to_le_bytes()),
+            },
+            4 => Change::Removed { object: id(rng.below(30)), version: index as u32 },
+            5 => Change::Entered {
+                player,
+                session: index,
+                name: format!("{index}"),
+                avatar: id(rng.below(30)),
+            },
+            6 => Change::Acted { player, number: index, outcome: Outcome::Done, acked: rng.below(index) },
+            7 => Change::TimerSet {
+                stamp,
+                at: Time::from_micros(index),
+                object: id(rng.below(30)),
+                letter: ByteBuf::new(),
+            },
+            8 => Change::LetterSent {
+                stamp,
+                to: Addressee::Place(place(rng)),
+                letter: ByteBuf::from([number as u8]),
+            },
+            _ => Change::LetterDone { stamp: old },
+        }
+    }
+
+    fn grown(seed: u64, records: u64) -> State {
+        let (mut rng, mut state) = (Rng::seeded(seed), State::new(ZoneId(1)));
+        for index in 1..=records {
+            let changes = (0..rng.below(4) as u16).map(|number| change(&mut rng, index, number)).collect();
+            let time = Time::from_millis(index);
+            let record = Record {
+                index,
+                epoch: Epoch(1),
+                cut: cut_at(time),
+                time,
+                cause: Cause::Checkpoint,
+                changes,
+                notices: Vec::new(),
+                motions: Vec::new(),
+            };
+            assert_eq!(Record::from_bytes(&record.to_bytes()).as_ref(), Some(&record));
+            state.apply(&record).unwrap();
+        }
+        state
+    }
+
+    /// Splits will stand on this.
+    #[test]
+    fn a_state_cut_in_two_and_put_together_is_the_same() {
+        for seed in 0..200 {
+            let state = grown(seed, 120);
+            let mut rng = Rng::seeded(seed ^ 0xabcd);
+            let Ok(line) = Line::through(place(&mut rng), place(&mut rng)) else { continue };
+            let now = Time::from_millis(120 + rng.below(10_000));
+            let (left, right) = state.split(&line, now);
+            let both = left.objects.len() + right.objects.len();
+            assert_eq!(both, state.objects.len(), "seed {seed}: every object is on one side");
+            for it in left.objects.iter() {
+                assert_eq!(line.side(it.motion.position_at(now)), Side::Left, "seed {seed}");
+            }
+            let hashes = (left.hash(), right.hash());
+            let united = left.unite(&right);
+            assert_eq!(united.hash(), state.hash(), "seed {seed}, parts {hashes:?}");
+            assert_eq!(united.snapshot(), state.snapshot(), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_stands_for_its_state() {
+        for seed in 0..50 {
+            let state = grown(seed, 200);
+            let bytes = postcard::to_stdvec(&state.snapshot()).unwrap();
+            let again = State::from_snapshot(postcard::from_bytes(&bytes).unwrap());
+            assert_eq!(
+                (again.hash(), again.head, again.snapshot()),
+                (state.hash(), state.head, state.snapshot())
+            );
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_that_does_not_fit_is_noticed() {
+        let mut state = grown(1, 50);
+        let mut record = Record {
+            index: 51,
+            epoch: Epoch(1),
+            cut: 1,
+            time: Time::from_millis(51),
+            cause: Cause::Checkpoint,
+            changes: vec![Change::Checkpoint { hash: state.hash() }],
+            notices: Vec::new(),
+            motions: Vec::new(),
+        };
+        assert_eq!(state.apply(&record), Ok(()));
+        record.index = 52;
+        record.changes = vec![Change::Checkpoint { hash: state.hash() ^ 1 }];
+        assert!(matches!(state.apply(&record), Err(Misfit::Hash { index: 52, .. })));
+        record.index = 60;
+        assert_eq!(state.apply(&record), Err(Misfit::Gap { head: 52, got: 60 }));
+    }
+}

@@ -1,0 +1,33 @@
+//! Fault plans can be read, replayed and shortened.
+
+use trial::fault::{Kind, Kinds};
+use trial::plants::Planted;
+use trial::{Options, plan, run_with, shrink};
+
+#[test]
+fn kinds_have_names_that_lead_back() {
+    for &kind in Kind::ALL {
+        assert_eq!(kind.name().parse::<Kind>(), Ok(kind));
+    }
+    let error = "earthquake".parse::<Kind>().unwrap_err().to_string();
+    assert!(error.contains("\"earthquake\"") && error.contains("clock-step"), "{error}");
+    assert_eq!(Kinds::ALL.iter().count(), Kind::ALL.len());
+}
+
+#[test]
+fn a_failing_plan_is_shortened_and_still_fails() {
+    let planted = Planted::by_name("keep-suffix").unwrap();
+    let found = planted.hunt(1..=20).unwrap();
+    let fewer = shrink(&found);
+    assert!(fewer.len() < found.faults.len(), "{} of {}", fewer.len(), found.faults.len());
+    let again = run_with(found.options, fewer, None);
+    assert_eq!(again.violations[0].invariant, found.violations[0].invariant);
+}
+
+#[test]
+fn a_replayed_plan_gives_the_same_history() {
+    let options = Options::drawn(7, &trial::Asked::EVERYTHING);
+    let [first, second] = [None, Some(100)].map(|trace| run_with(options, plan::drawn(&options), trace));
+    assert_eq!(first.history, second.history);
+    assert_eq!((first.trace.len(), second.trace.len()), (0, 100));
+}

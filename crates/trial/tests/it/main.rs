@@ -1,0 +1,7 @@
+//! Worlds under trial: they survive, their histories repeat, and checkers notice what is planted.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod faults;
+mod histories;
+mod planted;
+mod survival;
