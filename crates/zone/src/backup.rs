@@ -40,7 +40,7 @@ impl Backup {
     pub(crate) fn begin(core: &mut Core, epoch: Epoch, primary: Address, out: &mut Out) -> Self {
         let expected = core.now + core.config.timing.grace;
         core.timers.set(Purpose::Suspect, expected);
-        core.wake_after(Purpose::DiskBatch, core.config.timing.disk_batch);
+        core.wake_after(Purpose::DiskBatch, core.config.disk_pause());
         let it = Self { epoch, primary, heard: core.now, acking: true, expected, copy: CopyIn::default() };
         it.ack(core, out);
         it
@@ -113,7 +113,7 @@ impl Backup {
             core.write_disk(out);
         }
         self.ack(core, out);
-        core.wake_within(Purpose::DiskBatch, core.config.timing.disk_batch);
+        core.wake_within(Purpose::DiskBatch, core.config.disk_pause());
         Turn::Stay
     }
 
@@ -137,7 +137,7 @@ impl Backup {
                 core.write_disk(out);
                 core.trim(Index::MAX);
                 if core.disk.written < core.log.head() {
-                    core.wake_after(Purpose::DiskBatch, core.config.timing.disk_batch);
+                    core.wake_after(Purpose::DiskBatch, core.config.disk_pause());
                 }
             }
             // An unanswered question: once more. A swap is only sent again as it was.

@@ -49,13 +49,16 @@ pub const DUE_MAX: usize = 256;
 /// Later, it was the one that slept.
 pub const LATE_MAX: Span = Span::from_millis(100);
 
-/// How announcements wait for disks.
+/// How announcements wait for disks. A zone that has lost its backup waits for its own disk, whatever this says; a zone
+/// in a world of one host has nobody to lose, and does as this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
     /// Both disks before anything is announced.
     Synced,
-    /// The backup's memory before, both disks soon after. A zone that is alone is always synced.
+    /// The backup's memory before, both disks soon after.
     Batched,
+    /// The backup's memory before, disks when there is time: a full stop may cost a second.
+    Lazy,
 }
 
 /// When things happen by themselves.
@@ -72,8 +75,10 @@ pub struct Timing {
     pub patience: Span,
     /// Records that wait for company on their way to the backup.
     pub batch: Span,
-    /// Between two writes to disk, when nothing waits for them.
+    /// Between two writes to disk, when nothing waits for them,
     pub disk_batch: Span,
+    /// and when they are lazy.
+    pub disk_lazy: Span,
     /// Between two streams of motions to the backup.
     pub motions: Span,
     /// Between two looks at who sees whom.
@@ -96,6 +101,7 @@ impl Default for Timing {
             patience: ms(400),
             batch: ms(1),
             disk_batch: ms(10),
+            disk_lazy: ms(1_000),
             motions: ms(100),
             views: ms(200),
             ask: ms(100),
@@ -137,6 +143,19 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether there is nobody who could be a backup.
+    pub fn is_single(&self) -> bool {
+        self.peers.iter().all(|&it| it == self.me)
+    }
+
+    /// How long records may wait to be written to disk, when nothing waits for them.
+    pub fn disk_pause(&self) -> Span {
+        match self.durability {
+            Durability::Synced | Durability::Batched => self.timing.disk_batch,
+            Durability::Lazy => self.timing.disk_lazy,
+        }
+    }
+
     /// How far a player sees.
     pub fn view(&self) -> Distance {
         self.rules.range()

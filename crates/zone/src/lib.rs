@@ -18,6 +18,7 @@ mod entry;
 mod hash;
 mod locks;
 mod log;
+pub mod migrate;
 mod msg;
 mod nobody;
 mod note;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod faults;
+mod files;
 mod histories;
 mod planted;
 mod survival;

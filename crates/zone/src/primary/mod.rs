@@ -138,7 +138,7 @@ impl Primary {
             Purpose::Batch => self.send_records(core, out),
             Purpose::DiskBatch => {
                 core.write_disk(out);
-                core.wake_after(Purpose::DiskBatch, core.config.timing.disk_batch);
+                core.wake_after(Purpose::DiskBatch, core.config.disk_pause());
             }
             Purpose::Motions => self.stream_motions(core, out),
             Purpose::Views => self.look_around(core, out),
@@ -209,7 +209,8 @@ impl Primary {
 
     /// Whether announcements wait for the own disk.
     fn needs_disk(&self, core: &Core) -> bool {
-        !matches!(self.mode, Mode::Paired(_))
+        let trusts_itself = core.config.is_single() && core.config.durability != Durability::Synced;
+        !matches!(self.mode, Mode::Paired(_)) && !trusts_itself
             || self.leaving.is_some()
             || core.config.durability == Durability::Synced
     }
@@ -222,13 +223,14 @@ impl Primary {
         }
         match &self.mode {
             Mode::Alone | Mode::Recruiting(..) if plants.has(Plant::SoloUnsynced) => head,
+            Mode::Alone if core.config.is_single() && core.config.durability != Durability::Synced => head,
             Mode::Alone | Mode::Recruiting(..) => persisted,
             Mode::Naming(..) if plants.has(Plant::SoloWhileNaming) => persisted,
             Mode::Naming(follower, _) => follower.acked.min(persisted),
             Mode::Paired(follower) if self.leaving.is_some() => follower.acked.min(persisted),
             Mode::Paired(follower) => match core.config.durability {
                 Durability::Synced => follower.acked.min(follower.synced).min(persisted),
-                Durability::Batched => follower.acked,
+                Durability::Batched | Durability::Lazy => follower.acked,
             },
         }
     }
