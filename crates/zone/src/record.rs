@@ -199,3 +199,74 @@ impl Record {
 pub fn cut_at(time: Time) -> u64 {
     time.as_micros() / CUT_INTERVAL.as_micros()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::{Distance, Heading, Millis, Position, Velocity, ZoneId};
+
+    /// One record with every kind of change, cause-independent.
+    fn everything() -> Record {
+        let object = |counter| ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter };
+        let motion = Motion {
+            position: Position::new(-70_000, 123_456).unwrap(),
+            velocity: Velocity::new(1_500, -300).unwrap(),
+            heading: Heading(40_000),
+            start: Millis(987_654_321),
+            generation: 4,
+            sequence: 300,
+        };
+        let stamp = Stamp { epoch: Epoch(2), index: 77, place: 1 };
+        let bytes = |it: &[u8]| ByteBuf::from(it.to_vec());
+        let player = PlayerId(1 << 40);
+        let at = Time::from_micros(5_000_000_000);
+        let changes = vec![
+            Change::Put { object: object(1), incarnation: 1, version: 9, motion, state: bytes(b"state") },
+            Change::Removed { object: object(2), version: 3 },
+            Change::Entered { player, session: 2, name: "Zoë".to_owned(), avatar: object(5) },
+            Change::Left { player },
+            Change::Acted { player, number: 12, outcome: Outcome::Done, acked: 11 },
+            Change::Acted { player, number: 13, outcome: Outcome::Refused(bytes(b"no")), acked: 12 },
+            Change::Acted { player, number: 14, outcome: Outcome::Fault("bug".to_owned()), acked: 13 },
+            Change::TimerSet { stamp, at, object: object(1), letter: bytes(b"wake") },
+            Change::TimerDone { stamp, at },
+            Change::LetterSent { stamp, to: Addressee::Object(object(7)), letter: bytes(b"hi") },
+            Change::LetterSent { stamp, to: Addressee::Place(motion.position), letter: bytes(b"") },
+            Change::LetterSent { stamp, to: Addressee::World, letter: bytes(b"score") },
+            Change::LetterDone { stamp },
+            Change::Reigns { primary: Address(4), backup: Some(Address(5)) },
+            Change::Checkpoint { hash: 0xdead_beef_0123_4567 },
+        ];
+        let notices = vec![
+            (Hearers::Player(object(1)), bytes(b"psst")),
+            (Hearers::Near(motion.position, Distance::of_metres(60)), bytes(b"boom")),
+        ];
+        let (time, cause) = (Time::from_micros(6_000_000_000), Cause::Act(player, 12));
+        Record {
+            index: 78,
+            epoch: Epoch(2),
+            cut: cut_at(time),
+            time,
+            cause,
+            changes,
+            notices,
+            motions: vec![(object(1), motion)],
+        }
+    }
+
+    /// Logs on disks outlive programs: these bytes mean this record for ever.
+    #[test]
+    fn an_old_record_decodes_for_ever() {
+        let golden = include_str!("../testdata/record-v1.hex");
+        let hex = |bytes: &[u8]| bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
+        assert_eq!(hex(&everything().to_bytes()), golden.trim(), "today's writer writes them, too");
+        let bytes: Vec<u8> = (0..golden.trim().len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&golden[at..at + 2], 16).unwrap())
+            .collect();
+        assert_eq!(Record::from_bytes(&bytes), Some(everything()));
+        for cut in 0..bytes.len() {
+            assert_eq!(Record::from_bytes(&bytes[..cut]), None, "cut at {cut}");
+        }
+    }
+}

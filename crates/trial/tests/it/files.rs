@@ -1,82 +1,23 @@
 //! A world of one host on real files: it comes back after its process is gone, and a game of another shape is told
 //! what to do.
 
+use crate::process::{Process, config, region};
 use directory::Directory;
 use game::{Game, Hosted, MigrateError, PlayerId, Rules, Tx, Viewer};
 use kosmos::Kosmos;
-use machine::{Address, Input, Machine, Outbox, Time};
+use machine::Time;
 use serde::{Deserialize, Serialize};
 use space::{Distance, Epoch, ObjectId, Polygon, Position, ZoneId};
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::{Files, Limits, Log, StoreError};
-use zone::{Alone, Command, Config, Durability, Event, Plants, Replica, Standing, Timing};
+use zone::{Alone, Replica, Standing};
 
 /// A folder of its own for one test, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("ecumene-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     folder
-}
-
-fn region() -> Polygon {
-    let corner = |at| Position::new(at, at).unwrap();
-    Polygon::rectangle(corner(-100_000), corner(100_000)).unwrap()
-}
-
-fn config(rules: Arc<dyn Rules>) -> Config {
-    Config {
-        zone: ZoneId(1),
-        region: region(),
-        rules,
-        me: Address(0),
-        peers: vec![Address(0)],
-        founds: true,
-        force: false,
-        durability: Durability::Synced,
-        timing: Timing::default(),
-        seed: 1,
-        players_max: 10,
-        notes: false,
-        plants: Plants::NONE,
-    }
-}
-
-/// A process: a replica, its disk, and a directory that outlives it.
-struct Process<'a> {
-    replica: Replica,
-    log: Log<Files>,
-    directory: &'a mut Directory,
-    now: Time,
-}
-
-impl Process<'_> {
-    /// Lets it live for a while.
-    fn live(&mut self, millis: u64) {
-        let mut out = Outbox::new();
-        for _ in 0..millis {
-            self.now += machine::Span::from_millis(1);
-            let mut inputs = vec![Input::Wake];
-            while let Some(input) = inputs.pop() {
-                self.replica.handle(self.now, input, &mut out);
-                let (log, directory, now) = (&mut self.log, &mut *self.directory, self.now);
-                out.drain(|effect| {
-                    if let machine::Effect::Raise(event) = effect {
-                        inputs.extend(answer(log, directory, now, event).map(Input::Command));
-                    }
-                });
-            }
-        }
-    }
-}
-
-fn answer(log: &mut Log<Files>, directory: &mut Directory, now: Time, event: Event) -> Option<Command> {
-    match event {
-        Event::Disk(request) => Some(Command::Disk(log.serve(request))),
-        Event::Directory(request) => Some(Command::Directory(directory.serve(now, request))),
-        Event::Broken(why) => panic!("{why}"),
-        _ => None,
-    }
 }
 
 #[test]

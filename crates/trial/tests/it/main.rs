@@ -4,5 +4,7 @@
 mod faults;
 mod files;
 mod histories;
+mod hostile;
 mod planted;
+mod process;
 mod survival;

@@ -197,7 +197,7 @@ fn stopped(motion: &Motion, now: Time, is_inside: impl Fn(Position) -> bool) -> 
     let at = motion.rebased(Millis(inside).time());
     Motion {
         velocity: Velocity::ZERO,
-        sequence: motion.sequence + 1,
+        sequence: motion.sequence.saturating_add(1),
         start: Millis::floor(now).max(motion.start),
         ..at
     }
