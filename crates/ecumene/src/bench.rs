@@ -11,6 +11,8 @@ pub enum Bench {
     Interest(InterestArgs),
     /// The simulator on an echo workload.
     Sim(SimArgs),
+    /// A zone's primary and backup together: events per CPU second, bytes per event, memory.
+    Zone(ZoneArgs),
 }
 
 /// What `ecumene bench interest` takes.
@@ -45,6 +47,17 @@ pub struct SimArgs {
     format: Format,
 }
 
+/// What `ecumene bench zone` takes.
+#[derive(Args)]
+pub struct ZoneArgs {
+    /// CPU seconds per game.
+    #[arg(long, default_value_t = 5.0, value_parser = seconds)]
+    seconds: f64,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Table,
@@ -56,6 +69,7 @@ pub fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
         Bench::Interest(args) => interest(args),
         Bench::Sim(args) => sim(args),
+        Bench::Zone(args) => zone(args),
     }
 }
 
@@ -83,4 +97,21 @@ fn sim(args: &SimArgs) -> Result<(), Failure> {
         ),
         Format::Json => serde_json::to_string_pretty(&report)? + "\n",
     })
+}
+
+fn zone(args: &ZoneArgs) -> Result<(), Failure> {
+    let bar = progress::bar("bench zone", bench::zone::STEPS);
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    let report = bench::zone::measure(args.seconds, &|| bar.inc(1));
+    bar.finish_and_clear();
+    print(&match args.format {
+        Format::Table => bench::zone::table(&report),
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+    })
+}
+
+/// A time that can be measured, and waited for.
+fn seconds(text: &str) -> Result<f64, String> {
+    let in_range = text.parse::<f64>().ok().filter(|it| (0.01..=3_600.0).contains(it));
+    in_range.ok_or_else(|| "give seconds between 0.01 and 3600".into())
 }

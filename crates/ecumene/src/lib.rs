@@ -16,6 +16,8 @@
 mod bench;
 mod lab_a3;
 mod progress;
+mod schema;
+mod sim;
 
 use clap::{Parser, Subcommand};
 use lab::a3::Candidate;
@@ -37,6 +39,11 @@ enum Command {
     /// Measure how fast the shipped code is.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Run worlds on the simulator, break everything that can break, and see whether they hold.
+    #[command(subcommand)]
+    Sim(sim::Sim),
+    /// Show the types of the bundled game, for clients in other languages.
+    Schema(schema::Args),
 }
 
 #[derive(Subcommand)]
@@ -62,6 +69,8 @@ pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
     let outcome = match cli.command {
         Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Sim(sim) => sim::run(&sim),
+        Command::Schema(args) => schema::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,7 +7,7 @@
 //! | module | what it shows |
 //! |---|---|
 //! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
-//! | [`mod@bench`] | speed of the interest engine and of the simulator |
+//! | [`mod@bench`] | speed of the interest engine, of a zone and of the simulator |
 
 pub mod a3;
 pub mod bench;

@@ -9,6 +9,7 @@
 
 pub mod check;
 mod disk;
+pub mod failover;
 pub mod fault;
 pub mod ledger;
 mod options;
@@ -16,10 +17,12 @@ pub mod plan;
 pub mod plants;
 mod run;
 mod service;
+mod shrink;
 mod violation;
 mod world;
 
 pub use options::{Asked, Options};
-pub use run::{Outcome, run, run_with, shrink};
+pub use run::{Outcome, run, run_with};
+pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
 pub use world::{HOSTS, Tally, World};

@@ -122,29 +122,3 @@ fn recover(world: &mut World) {
     }
     world.violations = violations;
 }
-
-/// Leaves out faults one by one while the trial still fails in the same way: what is left is what it takes.
-pub fn shrink(outcome: &Outcome) -> Vec<Fault> {
-    let Some(first) = outcome.violations.first() else { return outcome.faults.clone() };
-    let fails = |faults: &[Fault]| {
-        let again = run_with(outcome.options, faults.to_vec(), None);
-        again.violations.first().is_some_and(|it| it.invariant == first.invariant)
-    };
-    let mut faults = outcome.faults.clone();
-    // Halves first: most faults have nothing to do with it.
-    let mut size = faults.len().div_ceil(2);
-    while 0 < size {
-        let mut start = 0;
-        while start < faults.len() {
-            let mut fewer = faults.clone();
-            fewer.drain(start..(start + size).min(faults.len()));
-            if fails(&fewer) {
-                faults = fewer;
-            } else {
-                start += size;
-            }
-        }
-        size = if size == 1 { 0 } else { size.div_ceil(2) };
-    }
-    faults
-}

@@ -3,6 +3,11 @@
 use crate::plan::Fault;
 use crate::run::{Outcome, run_with};
 
+/// Leaves out faults while the trial still fails in the same way: what is left is what it takes.
+pub fn shrink(outcome: &Outcome) -> Vec<Fault> {
+    shrink_while(outcome, &|| true)
+}
+
 /// Leaves out faults while the trial still fails in the same way, for as long as `goes_on` says: what is left is what
 /// it takes, or more if there was no time to find out.
 pub fn shrink_while(outcome: &Outcome, goes_on: &dyn Fn() -> bool) -> Vec<Fault> {

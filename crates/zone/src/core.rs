@@ -359,11 +359,6 @@ impl Core {
         out.raise(Event::Directory(request));
     }
 
-    /// Whether an answer is awaited.
-    pub(crate) const fn is_asking(&self) -> bool {
-        self.asked.is_some()
-    }
-
     /// Asks for the time, again and again.
     pub(crate) fn ask_clock(&mut self, out: &mut Out) {
         let ticket = self.ticket();

@@ -184,6 +184,11 @@ impl Player {
         self.unanswered.len()
     }
 
+    /// The number of the last action taken; 0 before the first.
+    pub const fn last_action(&self) -> u64 {
+        self.next - 1
+    }
+
     /// The highest epoch heard.
     pub const fn epoch(&self) -> Epoch {
         self.epoch
@@ -243,7 +248,7 @@ impl Player {
             return;
         }
         let now = self.clock.now(self.now).max(self.motion.start.time());
-        let sequence = self.motion.sequence + 1;
+        let sequence = self.motion.sequence.saturating_add(1);
         self.motion =
             Motion { velocity, heading, sequence, start: Millis::floor(now), ..self.motion.rebased(now) };
         self.show_own();

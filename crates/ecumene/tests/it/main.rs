@@ -1,5 +1,7 @@
 //! The command line as a user calls it.
 
+mod sim;
+
 use std::process::{Command, Output};
 
 fn ecumene(arguments: &[&str]) -> Output {

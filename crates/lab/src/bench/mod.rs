@@ -4,3 +4,4 @@
 pub mod crowd;
 pub mod interest;
 pub mod sim;
+pub mod zone;

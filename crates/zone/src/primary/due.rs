@@ -127,7 +127,7 @@ impl Primary {
             Ok(executed) => self.write_product(core, cause, vec![done], executed, out),
             Err(failed) => {
                 self.tell_fault(failed.why, out);
-                self.write_noted(core, cause, vec![done], failed.note, out);
+                self.write_noted(core, cause, vec![done], failed.note.map(|it| *it), out);
             }
         }
     }

@@ -109,6 +109,7 @@ impl Primary {
 
     // Coming and going.
 
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
     fn on_enter(
         &mut self,
         core: &mut Core,
@@ -313,6 +314,7 @@ impl Primary {
 
     // Actions.
 
+    #[expect(clippy::too_many_arguments, reason = "the fields of one message")]
     fn on_act(
         &mut self,
         core: &mut Core,
@@ -411,7 +413,7 @@ impl Primary {
                 };
                 self.tell_fault(failed.why, out);
                 let acted = Change::Acted { player, number, outcome, acked };
-                self.write_noted(core, cause, vec![acted], failed.note, out);
+                self.write_noted(core, cause, vec![acted], failed.note.map(|it| *it), out);
             }
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Executed {
 /// A call that could not be carried out.
 pub(super) struct Failed {
     pub(super) why: Refused,
-    pub(super) note: Option<Ran>,
+    pub(super) note: Option<Box<Ran>>,
 }
 
 impl Primary {
@@ -69,7 +69,9 @@ impl Primary {
                 let note = notes.then(|| note(&product, false));
                 Ok(Executed { product, ran, note })
             }
-            (Err(why), Ok((product, _))) => Err(Failed { why, note: notes.then(|| note(&product, true)) }),
+            (Err(why), Ok((product, _))) => {
+                Err(Failed { why, note: notes.then(|| Box::new(note(&product, true))) })
+            }
             (_, Err(fault)) => Err(Failed { why: Refused::Fault(fault), note: None }),
         }
     }

@@ -1,0 +1,51 @@
+//! `ecumene schema`.
+
+use crate::{Failure, print};
+use anyhow::Context as _;
+use clap::Args as ClapArgs;
+use game::{schema_hash, schema_text, typescript};
+use kosmos::Kosmos;
+use std::path::PathBuf;
+
+/// What `ecumene schema` takes.
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Without --ts it prints what the types of the bundled game (Kosmos) look like, and the hash that saved worlds carry.
+
+Examples:
+  ecumene schema                       the types, and their hash
+  ecumene schema --ts                  a TypeScript module: types, encoders and decoders
+  ecumene schema --ts --out web/game   the same as a file, with vectors to test it with
+
+More: docs/schema.md")]
+pub struct Args {
+    /// Write TypeScript.
+    #[arg(long)]
+    ts: bool,
+    /// A folder for the module and its test vectors; it is made if it does not exist.
+    #[arg(long, value_name = "DIR", requires = "ts")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if !args.ts {
+        let hash = schema_hash::<Kosmos>();
+        return print(&format!("{}\nhash {hash:016x}\n", schema_text::<Kosmos>().trim_end()));
+    }
+    let files = typescript::<Kosmos>().context("the game's types cannot be written as TypeScript")?;
+    let Some(folder) = &args.out else {
+        let modules: String =
+            files.iter().filter(|it| it.0.ends_with(".ts")).map(|it| it.1.as_str()).collect();
+        return print(&modules);
+    };
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut written = String::new();
+    for (name, text) in &files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        written += &format!("wrote {}\n", path.display());
+    }
+    print(&written)
+}

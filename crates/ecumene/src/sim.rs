@@ -1,0 +1,40 @@
+//! `ecumene sim`: worlds on the simulator.
+
+mod failover;
+mod failures;
+mod plants;
+mod seeds;
+mod trace;
+mod zone;
+
+use crate::Failure;
+use clap::{Subcommand, ValueEnum};
+
+/// What can be simulated.
+#[derive(Subcommand)]
+pub enum Sim {
+    /// One zone on three hosts: everything goes wrong, and nothing may be lost, doubled or contradicted.
+    Zone(zone::Args),
+    /// How long nobody can play when a primary is lost.
+    Failover(failover::Args),
+}
+
+/// What to print.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// Runs a simulation.
+pub fn run(sim: &Sim) -> Result<(), Failure> {
+    match sim {
+        Sim::Zone(args) => zone::run(args),
+        Sim::Failover(args) => failover::run(args),
+    }
+}
+
+/// Names and their descriptions, one line each.
+fn listed<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    entries.into_iter().map(|(name, about)| format!("{name:<20} {about}\n")).collect()
+}
