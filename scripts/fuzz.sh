@@ -6,8 +6,11 @@ cd "$(dirname "$0")/.."
 export PATH="$PWD/.tools/bin:$PATH"
 
 log=$(mktemp)
-for target in pose_bytes datagram_bytes damaged_datagrams; do
-  if ! cargo bolero test --package ecumene-wire --engine libfuzzer --sanitizer NONE \
+for target in wire:pose_bytes wire:datagram_bytes wire:damaged_datagrams \
+  store:any_files store:any_records store:damaged_files; do
+  package=ecumene-${target%%:*}
+  target=${target#*:}
+  if ! cargo bolero test --package "$package" --engine libfuzzer --sanitizer NONE \
     -T "${1:-30}s" "fuzz::$target" > "$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "error: the fuzz target $target failed" >&2

@@ -25,6 +25,10 @@ need_cxx() {
   command -v c++ > /dev/null || install_packages g++
 }
 
+need_node() {
+  { command -v node && command -v npm; } > /dev/null || install_packages nodejs npm
+}
+
 need_valgrind() {
   command -v valgrind > /dev/null || install_packages valgrind libc6-dbg
 }

@@ -59,3 +59,26 @@ fn shrunk(outcome: &Outcome) -> String {
     text += &faults.iter().map(|it| format!("  {it}\n")).collect::<String>();
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::seeds::sweep;
+    use super::*;
+    use trial::plants::Planted;
+
+    #[test]
+    fn a_failure_is_told_with_what_it_takes_to_see_it_again() {
+        let asked = Planted::by_name("announce-early").unwrap().asked();
+        let sweep = sweep(&asked, 1..=2, Budget::of(None));
+        let text = told(&asked, &sweep, " --faults crash");
+        let parts = [
+            "seed 1 failed\n",
+            "batched",
+            "safe_to_tell: ",
+            "faults it takes (",
+            "last 40 things that happened:\n",
+            "replay: ecumene sim zone --seed 1 --trace --faults crash\n",
+        ];
+        assert!(parts.iter().all(|it| text.contains(it)), "{text}");
+    }
+}

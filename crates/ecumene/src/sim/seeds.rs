@@ -50,7 +50,7 @@ pub struct Sweep {
 
 /// Runs these seeds on all cores.
 pub fn sweep(asked: &Asked, seeds: RangeInclusive<u64>, budget: Budget) -> Sweep {
-    let (first_seed, count) = (*seeds.start(), seeds.end() - seeds.start() + 1);
+    let (first_seed, count) = (*seeds.start(), (seeds.end() - seeds.start()).saturating_add(1));
     let bar = progress::bar("sim zone", count);
     bar.enable_steady_tick(Duration::from_millis(200));
     let runs = seeds.par_bridge().filter(|_| budget.is_left()).map(|seed| {

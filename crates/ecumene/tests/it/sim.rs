@@ -6,7 +6,7 @@ use serde_json::Value;
 fn json(arguments: &[&str]) -> Value {
     let output = ecumene(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_slice(&output.stdout).expect("it speaks JSON")
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Numbered actions: executed once, in order, and answered, whatever the network and the replicas do.
 //!
-//! One player, whose messages may be doubled, overtaken, or lost with their link; a primary that queues what comes
-//! too early and keeps results; a backup that has a prefix of its log. The primary may crash at any moment. Then
-//! the backup goes on with what it has, or, if there was none, the primary itself with what its disk has. How they
-//! agree on that is the other model's business: here a failover is one step.
+//! One player, whose links break; a primary that queues what comes too early and keeps results; a backup that has a
+//! prefix of its log. The primary may crash at any moment. Then the backup goes on with what it has, or, if there was
+//! none, the primary itself with what its disk has. How they agree on that is the other model's business: here a
+//! failover is one step.
+//!
+//! Links keep order. Nothing but the numbering of a new process of the player rests on that: so the model is searched
+//! once more with messages that overtake each other and arrive twice.
 
 mod steps;
 mod tests;
@@ -18,13 +21,25 @@ type Id = u8;
 /// Which rules are kept. All of them, unless one is switched off to see what it is for.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
+    network: Network,
     plant: Option<Plant>,
     flaw: Option<Flaw>,
+}
+
+/// How messages between player and replicas travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// As `Lane::Sure`: in order, once, until the link breaks.
+    Ordered,
+    /// In any order, any number of times, until the link breaks.
+    Wild,
 }
 
 /// Rules that are not planted in the code, switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
+    /// An action that comes too early is executed at once.
+    RunAhead,
     /// A player does not send again after a switch.
     SendOnce,
     /// A player who comes back as a new process numbers from 1 again.
@@ -141,9 +156,9 @@ struct State {
     wished: u8,
     /// What the player was told of each wish.
     heard: BTreeMap<u8, Outcome>,
-    /// Everything under way. Arriving takes nothing away: it may arrive again.
-    up: BTreeSet<Up>,
-    down: BTreeSet<Down>,
+    /// Everything under way, oldest first.
+    up: Vec<Up>,
+    down: Vec<Down>,
     crashes: u8,
     cuts: u8,
     returns: u8,
@@ -197,8 +212,8 @@ impl Model for Cursor {
             player: Player::new(1),
             wished: 0,
             heard: BTreeMap::new(),
-            up: BTreeSet::new(),
-            down: BTreeSet::new(),
+            up: Vec::new(),
+            down: Vec::new(),
             crashes: bounds.crashes,
             cuts: bounds.cuts,
             returns: bounds.returns,
@@ -251,8 +266,13 @@ impl Cursor {
             actions.push(Action::Wish);
         }
         actions.extend([Action::Search, Action::Store, Action::Ack, Action::Sync]);
-        actions.extend(state.up.iter().map(|&it| Action::Up(it)));
-        actions.extend(state.down.iter().map(|&it| Action::Down(it)));
+        let is_wild = self.rules.network == Network::Wild;
+        let mut links = BTreeSet::new();
+        let up = state.up.iter().filter(|it| links.insert((it.to, it.session)) || is_wild);
+        actions.extend(up.map(|&it| Action::Up(it)));
+        links.clear();
+        let down = state.down.iter().filter(|it| links.insert((it.from, it.session)) || is_wild);
+        actions.extend(down.map(|&it| Action::Down(it)));
     }
 
     fn rests(&self, state: &State) -> bool {

@@ -39,7 +39,9 @@ where
     M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
     M::Action: Clone + Debug + PartialEq + Send + Sync,
 {
+    let began = std::time::Instant::now();
     let checker = model.checker().threads(2).spawn_bfs().join();
+    println!("{:?}", began.elapsed());
     let count = checker.unique_state_count();
     println!("{name}: {count} states, depth {}", checker.max_depth());
     let mut found = checker.discoveries();
@@ -60,16 +62,35 @@ where
 #[track_caller]
 fn check_fails<M>(name: &str, model: M, property: &'static str) -> usize
 where
+    M: Model + Copy + Send + Sync + 'static,
+    M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
+    M::Action: Clone + Debug + PartialEq + Send + Sync,
+{
+    let mut story =
+        find(model, property, None).unwrap_or_else(|| panic!("{name}: always true that {property}"));
+    // The checker goes on a little after it has found something, and keeps the last it found.
+    while let Some(shorter) = find(model, property, Some(story.len())) {
+        story = shorter;
+    }
+    println!("{name}: after {} steps it is not true that {property}:{}", story.len(), tell(&story));
+    story.len()
+}
+
+/// A story, shorter than a given one, after which a property does not hold.
+fn find<M>(model: M, property: &'static str, shorter_than: Option<usize>) -> Option<Vec<M::Action>>
+where
     M: Model + Send + Sync + 'static,
     M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
     M::Action: Clone + Debug + PartialEq + Send + Sync,
 {
+    let holds = model.property(property).condition;
+    // A state without actions is at depth 1, and the depth to stop at is not looked at.
+    let depth = shorter_than.map_or(usize::MAX, |it| it + 1);
     let until = HasDiscoveries::AllOf([property].into());
-    let checker = model.checker().finish_when(until).spawn_bfs().join();
-    let found = checker.discovery(property);
-    let story = found.unwrap_or_else(|| panic!("{name}: always true that {property}")).into_actions();
-    println!("{name}: not true that {property}, after {} steps:{}", story.len(), tell(&story));
-    story.len()
+    let checker = model.checker().finish_when(until).target_max_depth(depth).spawn_bfs().join();
+    let steps = checker.discovery(property)?.into_vec();
+    let end = steps.iter().position(|(state, _)| !holds(checker.model(), state))?;
+    Some(steps.into_iter().take(end).filter_map(|(_, action)| action).collect())
 }
 
 fn tell(story: &[impl Debug]) -> String {

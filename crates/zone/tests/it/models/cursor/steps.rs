@@ -1,6 +1,8 @@
 //! What each step does: the functions of the zone and of the player, without time.
 
-use super::{Action, Client, Down, Flaw, Id, Outcome, Player, Primary, Rec, Rules, Says, State, Up, Wants};
+use super::{
+    Action, Client, Down, Flaw, Id, Network, Outcome, Player, Primary, Rec, Rules, Says, State, Up, Wants,
+};
 use std::collections::BTreeMap;
 use zone::Plant;
 
@@ -17,10 +19,16 @@ impl Rules {
 impl State {
     pub(super) fn step(&mut self, rules: Rules, action: Action) {
         match action {
-            Action::Wish => self.wish(),
-            Action::Search => self.search(),
-            Action::Up(up) => self.on_up(rules, up),
-            Action::Down(down) => self.on_down(rules, down),
+            Action::Wish => self.wish(rules),
+            Action::Search => self.search(rules),
+            Action::Up(up) => {
+                take(rules, &mut self.up, &up);
+                self.on_up(rules, up);
+            }
+            Action::Down(down) => {
+                take(rules, &mut self.down, &down);
+                self.on_down(rules, down);
+            }
             Action::Store => self.primary.store(),
             Action::Ack => {
                 if let Some((stored, acked)) = &mut self.primary.backup {
@@ -123,24 +131,24 @@ impl State {
         let committed = self.committed(rules);
         for index in self.primary.announced..committed {
             if let Rec::Acted { number, outcome, .. } = self.primary.log[index] {
-                self.say(Says::Result { number, outcome });
+                self.say(rules, Says::Result { number, outcome });
             }
         }
         self.primary.announced = self.primary.announced.max(committed);
-        self.enter_waiting();
+        self.enter_waiting(rules);
     }
 
-    fn enter_waiting(&mut self) {
+    fn enter_waiting(&mut self, rules: Rules) {
         let (announced, cursor) = (self.primary.announced, self.cursor());
         let Some(client) = &mut self.primary.client else { return };
         if client.entering.take_if(|after| *after <= announced).is_some() {
-            self.say(Says::Entered { cursor });
+            self.say(rules, Says::Entered { cursor });
         }
     }
 
-    fn say(&mut self, what: Says) {
+    fn say(&mut self, rules: Rules, what: Says) {
         let Primary { id: from, epoch, client: Some(client), .. } = &self.primary else { return };
-        self.down.insert(Down { from: *from, epoch: *epoch, session: client.session, what });
+        put(rules, &mut self.down, Down { from: *from, epoch: *epoch, session: client.session, what });
     }
 
     fn on_up(&mut self, rules: Rules, up: Up) {
@@ -171,7 +179,7 @@ impl State {
         }
         let entering = Some(self.primary.log.len());
         self.primary.client = Some(Client { session, entering, acked: 0, ahead: BTreeMap::new() });
-        self.enter_waiting();
+        self.enter_waiting(rules);
     }
 
     /// `Primary::on_act`.
@@ -179,9 +187,8 @@ impl State {
         let cursor = self.cursor();
         let Some(client) = self.primary.client.as_mut().filter(|it| it.session == session) else { return };
         client.acked = client.acked.max(acked);
-        let runs = number == cursor + 1
-            || rules.has(Plant::NoCursor)
-            || rules.has(Plant::RunAhead) && cursor < number;
+        let runs =
+            number == cursor + 1 || rules.has(Plant::NoCursor) || rules.is(Flaw::RunAhead) && cursor < number;
         if runs {
             self.act(rules, number, wish);
             self.act_waiting(rules);
@@ -219,7 +226,7 @@ impl State {
         let untold = &self.primary.log[self.primary.announced..];
         let is_pending = untold.iter().any(|it| matches!(it, Rec::Acted { number: it, .. } if *it == number));
         if let Some(outcome) = self.result(number).filter(|_| !is_pending) {
-            self.say(Says::Result { number, outcome });
+            self.say(rules, Says::Result { number, outcome });
         }
     }
 
@@ -239,7 +246,7 @@ impl State {
     // The player.
 
     /// `Player::act`.
-    fn wish(&mut self) {
+    fn wish(&mut self, rules: Rules) {
         if !self.player.is_in {
             return;
         }
@@ -247,26 +254,30 @@ impl State {
         let (number, wish) = (self.player.next, self.wished);
         self.player.next += 1;
         self.player.unanswered.insert(number, wish);
-        self.send_act(number, wish);
+        self.send_act(rules, number, wish);
     }
 
-    fn send_act(&mut self, number: u8, wish: u8) {
+    fn send_act(&mut self, rules: Rules, number: u8, wish: u8) {
         let Player { home: Some(to), session, acked, .. } = self.player else { return };
-        self.up.insert(Up { to, session, what: Wants::Act { number, wish, acked } });
+        put(rules, &mut self.up, Up { to, session, what: Wants::Act { number, wish, acked } });
     }
 
-    /// `Player::search`, for somebody whose home is dead or has forgotten them.
-    fn search(&mut self) {
+    /// `Player::search`, for somebody whose home is dead or has forgotten them. They may ask twice.
+    fn search(&mut self, rules: Rules) {
         let session = self.player.session;
-        let is_known = self.primary.client.as_ref().is_some_and(|it| it.session == session);
-        if is_known && (self.player.home == Some(self.primary.id) || self.player.searching) {
+        if self.primary.client.as_ref().is_some_and(|it| it.session == session) {
             return;
         }
         self.player.searching = true;
         if let Some(dead) = self.player.home.take() {
             self.down.retain(|it| it.from != dead);
         }
-        self.up.extend([0, 1].map(|to: Id| Up { to, session, what: Wants::Enter }));
+        for to in [0, 1] {
+            let enter = Up { to, session, what: Wants::Enter };
+            if self.up.iter().filter(|&it| *it == enter).count() < 2 {
+                put(rules, &mut self.up, enter);
+            }
+        }
     }
 
     /// `Player::on_down`.
@@ -279,13 +290,16 @@ impl State {
         }
         player.epoch = epoch;
         match what {
-            Says::Entered { cursor } => self.on_entered(rules, from, cursor),
+            Says::Entered { cursor } => {
+                self.player.number_from(rules, cursor);
+                self.on_entered(rules, from);
+            }
             Says::Result { number, outcome } => self.on_result(number, outcome),
         }
     }
 
     /// `Player::on_entered`.
-    fn on_entered(&mut self, rules: Rules, from: Id, cursor: u8) {
+    fn on_entered(&mut self, rules: Rules, from: Id) {
         let player = &mut self.player;
         if player.home == Some(from) && !player.searching {
             return;
@@ -293,13 +307,9 @@ impl State {
         player.home = Some(from);
         player.searching = false;
         player.is_in = true;
-        if !rules.is(Flaw::NumberAnew) && player.next <= cursor {
-            player.next = cursor + 1;
-            player.acked = cursor;
-        }
         if !rules.is(Flaw::SendOnce) {
             for (number, wish) in self.player.unanswered.clone() {
-                self.send_act(number, wish);
+                self.send_act(rules, number, wish);
             }
         }
     }
@@ -324,7 +334,43 @@ impl Primary {
     }
 }
 
+/// Sends a message.
+fn put<M: Ord>(rules: Rules, link: &mut Vec<M>, msg: M) {
+    match rules.network {
+        Network::Ordered => link.push(msg),
+        Network::Wild => {
+            if let Err(place) = link.binary_search(&msg) {
+                link.insert(place, msg);
+            }
+        }
+    }
+}
+
+/// A message arrives. In a wild network it may arrive again.
+fn take<M: PartialEq>(rules: Rules, link: &mut Vec<M>, msg: &M) {
+    if let (Network::Ordered, Some(place)) = (rules.network, link.iter().position(|it| it == msg)) {
+        link.remove(place);
+    }
+}
+
 impl Player {
+    /// `Player::number_from`. What an answer that was overtaken says of the cursor is out of date.
+    fn number_from(&mut self, rules: Rules, cursor: u8) {
+        if rules.is(Flaw::NumberAnew) || rules.network == Network::Wild && cursor < self.next {
+            return;
+        }
+        let first = self.unanswered.first_key_value().map_or(cursor + 1, |it| *it.0);
+        if self.unanswered.is_empty() {
+            self.next = cursor + 1;
+            self.acked = cursor;
+        } else if cursor + 1 < first {
+            let wishes = std::mem::take(&mut self.unanswered);
+            self.unanswered = (cursor + 1..).zip(wishes.into_values()).collect();
+            self.next = cursor + 1 + self.unanswered.len() as u8;
+            self.acked = cursor;
+        }
+    }
+
     pub(super) const fn new(session: u8) -> Self {
         Self {
             session,

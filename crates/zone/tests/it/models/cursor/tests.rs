@@ -4,49 +4,55 @@ use super::*;
 use crate::models::{Depth, check_fails, check_holds};
 
 const SMALL: Bounds = Bounds { wishes: 2, crashes: 1, cuts: 1, returns: 0, recruits: 0 };
-const OURS: Rules = Rules { plant: None, flaw: None };
+
+const fn ours(network: Network) -> Rules {
+    Rules { network, plant: None, flaw: None }
+}
 
 #[test]
-fn t() {
-    check_holds("cursor", Cursor { rules: OURS, bounds: SMALL });
-    check_holds("cursor, returns", Cursor { rules: OURS, bounds: Bounds { returns: 1, cuts: 0, ..SMALL } });
-    check_holds(
-        "cursor, 2 crashes",
-        Cursor { rules: OURS, bounds: Bounds { crashes: 2, cuts: 0, recruits: 1, ..SMALL } },
-    );
-    check_holds(
-        "cursor, 3",
-        Cursor { rules: OURS, bounds: Bounds { wishes: 3, crashes: 1, cuts: 0, ..SMALL } },
-    );
-    for (plant, property) in [
-        (Plant::NoCursor, ONCE),
-        (Plant::RunAhead, IN_ORDER),
-        (Plant::ForgetResults, ANSWERED),
-        (Plant::AnnounceEarly, HEARD_IS_TRUE),
-    ] {
+fn ctry() {
+    for (name, network) in [("ordered", Network::Ordered), ("wild", Network::Wild)] {
+        let t = |text: &str, bounds| {
+            check_holds(&format!("cursor {name} {text}"), Cursor { rules: ours(network), bounds });
+        };
+        t("small", SMALL);
+        t("3 wishes", Bounds { wishes: 3, cuts: 0, ..SMALL });
+        t("returns", Bounds { returns: 1, cuts: 0, ..SMALL });
+        t("returns cut", Bounds { returns: 1, cuts: 1, ..SMALL });
+        t("2 crashes", Bounds { crashes: 2, recruits: 1, cuts: 0, ..SMALL });
+        t("2 crashes, cut", Bounds { crashes: 2, recruits: 1, cuts: 1, ..SMALL });
+    }
+    for (plant, property) in
+        [(Plant::NoCursor, ONCE), (Plant::ForgetResults, ANSWERED), (Plant::AnnounceEarly, HEARD_IS_TRUE)]
+    {
         check_fails(
             &format!("{plant:?}"),
-            Cursor { rules: Rules { plant: Some(plant), flaw: None }, bounds: SMALL },
+            Cursor { rules: Rules { plant: Some(plant), ..ours(Network::Ordered) }, bounds: SMALL },
             property,
         );
     }
     check_fails(
         "solounsynced",
         Cursor {
-            rules: Rules { plant: Some(Plant::SoloUnsynced), flaw: None },
+            rules: Rules { plant: Some(Plant::SoloUnsynced), ..ours(Network::Ordered) },
             bounds: Bounds { crashes: 2, ..SMALL },
         },
         HEARD_IS_TRUE,
     );
     check_fails(
         "sendonce",
-        Cursor { rules: Rules { plant: None, flaw: Some(Flaw::SendOnce) }, bounds: SMALL },
+        Cursor { rules: Rules { flaw: Some(Flaw::SendOnce), ..ours(Network::Ordered) }, bounds: SMALL },
         ANSWERED,
+    );
+    check_fails(
+        "runahead",
+        Cursor { rules: Rules { flaw: Some(Flaw::RunAhead), ..ours(Network::Wild) }, bounds: SMALL },
+        IN_ORDER,
     );
     check_fails(
         "anew",
         Cursor {
-            rules: Rules { plant: None, flaw: Some(Flaw::NumberAnew) },
+            rules: Rules { flaw: Some(Flaw::NumberAnew), ..ours(Network::Ordered) },
             bounds: Bounds { returns: 1, ..SMALL },
         },
         RIGHT_ANSWER,

@@ -20,9 +20,6 @@ type Id = usize;
 
 const REPLICAS_MAX: usize = 3;
 
-/// Messages on one link at once.
-const LINK_MAX: usize = 4;
-
 /// Which rules are kept. All of them, unless one is switched off to see what it is for.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
@@ -42,11 +39,16 @@ enum Flaw {
     LeaveUnsynced,
     /// A primary that asked to be alone, heard no answer, and then heard its backup, asks no more.
     LeaveForgotten,
-    /// A replica without a role follows whatever append it gets, named or not, and drops the records in it.
+    /// A replica without a role follows whoever sends it records that would fit, and drops them.
     FollowMidway,
+    /// What another replica without a role said counts in later reigns, too.
+    StaleStanding,
+    /// A backup that missed records says nothing of it.
+    GapUntold,
     /// A primary that is about to name a follower does not listen when that follower says that it is nobody.
     NamingDeaf,
-    /// A primary waits for the answer to an invitation although the link it went over has broken.
+    /// A primary waits for the answer to an invitation as long as beacons are answered, though the link that carried it
+    /// has broken, or whoever got it follows already and does not say so again.
     InvitedOnce,
     /// A backup takes its epoch from the directory, and refuses what its primary sent before it heard of it.
     EpochFromDirectory,
@@ -66,6 +68,8 @@ struct Bounds {
     /// Links that break although both ends live.
     breaks: u8,
     epochs: u8,
+    /// Messages on one link at once.
+    link: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,8 +105,10 @@ impl Entry {
 enum Msg {
     Append { epoch: u8, first: usize, records: Vec<Rec> },
     Copy { epoch: u8, log: Vec<Rec> },
+    Follow { epoch: u8, last: u8, index: usize },
     Acked { epoch: u8, index: usize, synced: usize },
-    Standing { last: u8, index: usize },
+    Missing { epoch: u8, after: usize },
+    Standing { reign: u8, last: u8, index: usize },
 }
 
 /// `Follower`.
@@ -126,6 +132,8 @@ enum Mode {
     /// The swap that names the follower may happen.
     Naming(Follower),
     Paired(Follower),
+    /// Paired; on its way to ask for the end of that, and not there until its disk has everything.
+    Syncing(Follower),
     /// Paired; the swap that ends it may happen.
     Leaving(Follower),
 }
@@ -138,15 +146,19 @@ impl Mode {
             | Self::Reaching(it)
             | Self::Naming(it)
             | Self::Paired(it)
+            | Self::Syncing(it)
             | Self::Leaving(it) => Some(it),
         }
     }
 }
 
+/// What another replica without a role said: in which reign, and how far its log goes.
+type Said = (u8, (u8, usize));
+
 /// `Role`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Role {
-    Nobody { others: [Option<(u8, usize)>; REPLICAS_MAX] },
+    Nobody { others: [Option<Said>; REPLICAS_MAX] },
     Backup { epoch: u8, primary: Id, acking: bool },
     Primary { epoch: u8, mode: Mode, announced: usize },
 }
@@ -228,6 +240,8 @@ enum Action {
     Doubt(Id),
     /// A primary finds its follower silent.
     LosePatience(Id),
+    /// It hears it again, before it asked for anything.
+    Calm(Id),
     /// A replica sends (again) the swap it wants.
     Swap(Id),
     /// The directory carries out a swap.
@@ -321,6 +335,12 @@ impl Model for Failover {
             Property::always(NOTHING_LOST, |_, it: &State| it.fault != Some(Fault::Forgot)),
             Property::always(ONE_REIGN, |_, it: &State| it.fault != Some(Fault::TwoReigns)),
             Property::always(DEPOSED_SILENT, |_, it: &State| it.fault != Some(Fault::Deposed)),
+            Property::sometimes("a backup takes over", |_, it: &State| {
+                it.told.iter().any(|it| it.writer == 1)
+            }),
+            Property::sometimes("a new backup is named", |_, it: &State| {
+                1 < it.directory.epoch && it.is_whole()
+            }),
             Property::always(RESTS_WHOLE, |model: &Self, it: &State| {
                 it.fault.is_some() || it.is_whole() || !it.rests(model.rules)
             }),
@@ -328,7 +348,8 @@ impl Model for Failover {
     }
 
     fn within_boundary(&self, state: &State) -> bool {
-        state.directory.epoch <= self.bounds.epochs && state.links.iter().all(|it| it.len() <= LINK_MAX)
+        state.directory.epoch <= self.bounds.epochs
+            && state.links.iter().all(|it| it.len() <= self.bounds.link)
     }
 }
 
@@ -363,8 +384,11 @@ impl Failover {
                 if state.is_deposed(id) {
                     actions.push(Action::Look(id));
                 }
-                if 0 < state.alarms || state.is_unheard(id) {
+                if 0 < state.alarms || state.is_unheard(self.rules, id) {
                     actions.push(Action::LosePatience(id));
+                }
+                if !state.is_unheard(self.rules, id) {
+                    actions.push(Action::Calm(id));
                 }
             }
         }

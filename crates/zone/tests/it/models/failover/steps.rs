@@ -2,7 +2,7 @@
 
 use super::{
     Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules,
-    State,
+    Said, State,
 };
 use zone::{Durability, Plant};
 
@@ -64,9 +64,10 @@ impl State {
                 self.suspect(rules, id, false);
             }
             Action::LosePatience(id) => {
-                self.alarms -= u8::from(!self.is_unheard(id));
+                self.alarms -= u8::from(!self.is_unheard(rules, id));
                 self.lose_follower(rules, id);
             }
+            Action::Calm(id) => self.calm(id),
             Action::Swap(id) => self.swap(rules, id),
             Action::CarryOut(id) => self.carry_out(id),
             Action::Hear { by, silent } => self.on_answer(rules, by, silent),
@@ -75,10 +76,10 @@ impl State {
                 self.late.remove(&swap);
                 self.compare_and_swap(swap);
             }
-            Action::Crash(id) => self.crash(rules, id),
+            Action::Crash(id) => self.crash(id),
             Action::Break(one, other) => {
                 self.breaks -= 1;
-                self.relink(rules, one, other);
+                self.relink(one, other);
             }
         }
     }
@@ -94,25 +95,20 @@ impl State {
         &mut self.links[from * count + to]
     }
 
-    /// `Primary::on_link_up`, at both ends: whatever was under way is lost. Records are sent again from the last
-    /// acknowledgement. An invitation is not: whoever missed it, or whose answer is lost, will say that it is
-    /// nobody.
-    fn relink(&mut self, rules: Rules, one: Id, other: Id) {
+    /// `Primary::on_link_up`, at both ends: whatever was under way is lost, and records are sent again from the last
+    /// acknowledgement.
+    fn relink(&mut self, one: Id, other: Id) {
         self.link_mut(one, other).clear();
         self.link_mut(other, one).clear();
         for (id, peer) in [(one, other), (other, one)] {
-            let Some(follower) = self.replicas[id].follower().filter(|it| it.id == peer) else { continue };
-            follower.sent = follower.acked;
-            self.send_records(id);
-            if let Role::Primary { mode: mode @ Mode::Recruiting(_), .. } = &mut self.replicas[id].role
-                && !rules.is(Flaw::InvitedOnce)
-            {
-                *mode = Mode::Alone;
+            if let Some(follower) = self.replicas[id].follower().filter(|it| it.id == peer) {
+                follower.sent = follower.acked;
+                self.send_records(id);
             }
         }
     }
 
-    fn crash(&mut self, rules: Rules, id: Id) {
+    fn crash(&mut self, id: Id) {
         self.crashes -= 1;
         let it = &mut self.replicas[id];
         if let Some(Asked { swap, answer: None }) = it.asked
@@ -129,7 +125,7 @@ impl State {
             role: NOBODY,
         };
         for other in (0..self.replicas.len()).filter(|&other| other != id) {
-            self.relink(rules, id, other);
+            self.relink(id, other);
         }
     }
 
@@ -162,6 +158,7 @@ impl State {
             Role::Backup { acking, .. } => *acking |= rules.has(Plant::UnknownIsLost),
             Role::Primary { mode, .. } => match *mode {
                 Mode::Naming(_) if rules.has(Plant::UnknownIsLost) => *mode = Mode::Alone,
+                Mode::Leaving(follower) if rules.has(Plant::UnknownIsLost) => *mode = Mode::Paired(follower),
                 Mode::Leaving(follower) if rules.is(Flaw::LeaveForgotten) => *mode = Mode::Paired(follower),
                 _ => (),
             },
@@ -214,18 +211,22 @@ impl State {
         let Some(entry) = it.entry else { return };
         match it.role {
             Role::Backup { acking: false, .. } => {
-                if it.persisted() == it.log.len() || rules.is(Flaw::PromoteUnsynced) {
+                let skips = rules.is(Flaw::PromoteUnsynced) || rules.has(Plant::AckWhileSwapping);
+                if it.persisted() == it.log.len() || skips {
                     self.ask(id, entry.next(id, None));
                 }
             }
             Role::Primary { mode: Mode::Naming(follower), .. } => {
                 self.ask(id, entry.next(id, Some(follower.id)));
             }
-            Role::Primary { mode: Mode::Leaving(_), announced, .. } => {
+            Role::Primary { mode: Mode::Syncing(follower), epoch, announced } => {
                 if announced <= it.persisted() || rules.is(Flaw::LeaveUnsynced) {
+                    let mode = Mode::Leaving(follower);
+                    self.replicas[id].role = Role::Primary { epoch, mode, announced };
                     self.ask(id, entry.next(id, None));
                 }
             }
+            Role::Primary { mode: Mode::Leaving(_), .. } => self.ask(id, entry.next(id, None)),
             _ => (),
         }
     }
@@ -234,13 +235,19 @@ impl State {
 
     /// `Nobody::say_standing`.
     fn say_standing(&mut self, id: Id) {
-        let (last, index) = self.replicas[id].standing();
+        let said = self.standing_of(id);
         for other in (0..self.replicas.len()).filter(|&other| other != id) {
             let link = self.link_mut(id, other);
             if !link.iter().any(|it| matches!(it, Msg::Standing { .. })) {
-                link.push(Msg::Standing { last, index });
+                link.push(said.clone());
             }
         }
+    }
+
+    fn standing_of(&self, id: Id) -> Msg {
+        let it = &self.replicas[id];
+        let (last, index) = it.standing();
+        Msg::Standing { reign: it.entry.map_or(0, |it| it.epoch), last, index }
     }
 
     /// `Nobody::judge`.
@@ -260,7 +267,8 @@ impl State {
             _ => return,
         };
         let mine = it.standing();
-        let longer = match others[partner] {
+        let is_fresh = |it: &Said| it.0 == entry.epoch || rules.is(Flaw::StaleStanding);
+        let longer = match others[partner].filter(is_fresh).map(|it| it.1) {
             Some(theirs) if rules.has(Plant::ShorterWins) => (mine, id) < (theirs, partner),
             Some(theirs) => (theirs, partner) < (mine, id),
             None => false,
@@ -289,8 +297,10 @@ impl State {
             }
             Role::Primary { .. } => match msg {
                 Msg::Acked { epoch, index, synced } => self.on_acked(rules, from, to, epoch, index, synced),
-                Msg::Standing { last, index } => self.on_standing(rules, from, to, last, index),
-                Msg::Append { .. } | Msg::Copy { .. } => (), // `Action::Look` stands for what this may lead to.
+                Msg::Missing { epoch, after } => self.on_missing(from, to, epoch, after),
+                Msg::Standing { last, index, .. } => self.on_standing(rules, from, to, last, index),
+                // `Action::Look` stands for what this may lead to.
+                Msg::Append { .. } | Msg::Copy { .. } | Msg::Follow { .. } => (),
             },
         }
     }
@@ -301,22 +311,26 @@ impl State {
         let entry = it.entry;
         let is_primary = |epoch| entry.is_some_and(|it| it.epoch <= epoch && it.primary == from);
         match msg {
-            Msg::Standing { last, index } => {
+            Msg::Standing { reign, last, index } => {
                 if let Role::Nobody { others } = &mut it.role {
-                    others[from] = Some((last, index));
+                    others[from] = Some((reign, (last, index)));
                 }
             }
             Msg::Copy { epoch, log } if is_primary(epoch) => {
                 it.log = log;
                 self.follow(id, epoch, from);
             }
-            Msg::Append { epoch, first, records } if is_primary(epoch) && first <= it.log.len() + 1 => {
-                let is_invitation = records.is_empty() && entry.is_some_and(|it| it.backup != Some(id));
-                if is_invitation || rules.is(Flaw::FollowMidway) {
+            Msg::Follow { epoch, last, index } if is_primary(epoch) => {
+                if it.standing() == (last, index) {
                     self.follow(id, epoch, from);
                 }
             }
-            Msg::Append { .. } | Msg::Copy { .. } | Msg::Acked { .. } => (),
+            Msg::Append { epoch, first, .. } if is_primary(epoch) && rules.is(Flaw::FollowMidway) => {
+                if first <= it.log.len() + 1 {
+                    self.follow(id, epoch, from);
+                }
+            }
+            _ => (),
         }
     }
 
@@ -341,21 +355,49 @@ impl State {
             Msg::Standing { .. } if from == primary => self.suspect(rules, id, true),
             Msg::Append { epoch, first, records } if known <= epoch && from == primary => {
                 it.role = Role::Backup { epoch, primary, acking };
-                for (index, record) in (first..).zip(records) {
-                    if index == it.log.len() + 1 {
-                        it.log.push(record);
-                    }
-                }
-                if acking || rules.has(Plant::AckWhileSwapping) {
+                self.on_append(rules, id, first, &records);
+            }
+            Msg::Copy { epoch, log } if known <= epoch && from == primary => {
+                it.role = Role::Backup { epoch, primary, acking };
+                if it.log.len() < log.len() {
+                    it.log = log;
                     self.ack(id);
                 }
             }
-            Msg::Copy { epoch, log } if known <= epoch && from == primary && it.log.len() < log.len() => {
+            Msg::Follow { epoch, .. } if known <= epoch && from == primary => {
                 it.role = Role::Backup { epoch, primary, acking };
-                it.log = log;
-                self.ack(id);
             }
-            Msg::Standing { .. } | Msg::Append { .. } | Msg::Copy { .. } | Msg::Acked { .. } => (),
+            _ => (),
+        }
+    }
+
+    /// `Backup::on_append`.
+    fn on_append(&mut self, rules: Rules, id: Id, first: usize, records: &[Rec]) {
+        let it = &mut self.replicas[id];
+        let Role::Backup { epoch, primary, acking } = it.role else { return };
+        if !acking && !rules.has(Plant::AckWhileSwapping) {
+            return;
+        }
+        let after = it.log.len();
+        if after + 1 < first {
+            if !rules.is(Flaw::GapUntold) {
+                self.link_mut(id, primary).push(Msg::Missing { epoch, after });
+            }
+            return;
+        }
+        it.log.extend(records.iter().skip(after + 1 - first));
+        self.ack(id);
+    }
+
+    /// `Backup::resume`.
+    fn resume(&mut self, rules: Rules, id: Id) {
+        let it = &mut self.replicas[id];
+        let Role::Backup { epoch, primary, acking: false } = it.role else { return };
+        it.role = Role::Backup { epoch, primary, acking: true };
+        let after = it.log.len();
+        self.ack(id);
+        if !rules.is(Flaw::GapUntold) {
+            self.link_mut(id, primary).push(Msg::Missing { epoch, after });
         }
     }
 
@@ -382,11 +424,16 @@ impl State {
             it.role = NOBODY;
             return;
         }
-        let is_named = entry.backup == Some(id);
-        let reads_epoch = is_named && rules.is(Flaw::EpochFromDirectory);
-        let epoch = if reads_epoch { epoch.max(entry.epoch) } else { epoch };
-        it.role = Role::Backup { epoch, primary, acking: !(is_named && silent) };
-        self.swap(rules, id);
+        if entry.backup != Some(id) {
+            return self.resume(rules, id);
+        }
+        let epoch = if rules.is(Flaw::EpochFromDirectory) { epoch.max(entry.epoch) } else { epoch };
+        it.role = Role::Backup { epoch, primary, acking: acking && !silent };
+        if silent {
+            self.swap(rules, id);
+        } else {
+            self.resume(rules, id);
+        }
     }
 
     // Primary.
@@ -479,6 +526,18 @@ impl State {
         self.advance(rules, id);
     }
 
+    /// `Primary::on_missing`.
+    fn on_missing(&mut self, from: Id, id: Id, epoch: u8, after: usize) {
+        let Some(follower) = self.replicas[id].follower() else { return };
+        if follower.id != from || epoch < follower.since || !follower.confirmed {
+            return;
+        }
+        if follower.acked <= after && after < follower.sent {
+            follower.sent = after;
+            self.send_records(id);
+        }
+    }
+
     /// `Primary::seek_name`.
     fn seek_name(&mut self, rules: Rules, id: Id) {
         let Role::Primary { mode, announced, .. } = &mut self.replicas[id].role else { return };
@@ -504,14 +563,23 @@ impl State {
                 self.reign_on(rules, id, alone);
             }
             Mode::Paired(follower) => {
-                *mode = Mode::Leaving(follower);
+                *mode = Mode::Syncing(follower);
                 self.swap(rules, id);
             }
             Mode::Recruiting(_) | Mode::Reaching(_) => {
                 *mode = Mode::Alone;
                 self.advance(rules, id);
             }
-            Mode::Naming(_) | Mode::Leaving(_) | Mode::Alone => (),
+            Mode::Naming(_) | Mode::Syncing(_) | Mode::Leaving(_) | Mode::Alone => self.swap(rules, id),
+        }
+    }
+
+    /// `Primary::on_heard`.
+    fn calm(&mut self, id: Id) {
+        if let Role::Primary { mode, .. } = &mut self.replicas[id].role
+            && let Mode::Syncing(follower) = *mode
+        {
+            *mode = Mode::Paired(follower);
         }
     }
 
@@ -521,9 +589,13 @@ impl State {
         let Role::Primary { mode, .. } = &mut self.replicas[id].role else { return };
         match *mode {
             Mode::Alone => self.recruit(rules, from, id, last, index),
-            Mode::Paired(follower) if follower.id == from => {
-                *mode = Mode::Leaving(follower);
-                self.swap(rules, id);
+            Mode::Naming(follower)
+            | Mode::Paired(follower)
+            | Mode::Syncing(follower)
+            | Mode::Leaving(follower)
+                if follower.id == from =>
+            {
+                self.lose_follower(rules, id);
             }
             // It waited for the answer in vain: what was sent has arrived, and led to nothing.
             Mode::Recruiting(follower) if follower.id == from && is_unanswered => {
@@ -542,7 +614,7 @@ impl State {
         let Role::Primary { epoch, announced, .. } = it.role else { return };
         let keeps = rules.has(Plant::KeepSuffix) && 0 < index;
         let (at, msg) = if it.has(last, index) || keeps {
-            (index, Msg::Append { epoch, first: index + 1, records: Vec::new() })
+            (index, Msg::Follow { epoch, last, index })
         } else {
             (it.log.len(), Msg::Copy { epoch, log: it.log.clone() })
         };
@@ -574,15 +646,17 @@ impl State {
         }
         let paired = |follower: Follower| match rules.durability {
             Durability::Synced => follower.acked.min(follower.synced).min(persisted),
-            Durability::Batched => follower.acked,
+            Durability::Batched | Durability::Lazy => follower.acked,
         };
         let committed = match mode {
             Mode::Alone | Mode::Recruiting(_) if rules.has(Plant::SoloUnsynced) => head,
             Mode::Alone | Mode::Recruiting(_) => persisted,
             Mode::Reaching(_) | Mode::Naming(_) if rules.has(Plant::SoloWhileNaming) => persisted,
             Mode::Reaching(follower) | Mode::Naming(follower) => follower.acked.min(persisted),
-            Mode::Leaving(follower) if !rules.is(Flaw::LeaveUnsynced) => paired(follower).min(persisted),
-            Mode::Paired(follower) | Mode::Leaving(follower) => paired(follower),
+            Mode::Syncing(follower) | Mode::Leaving(follower) if !rules.is(Flaw::LeaveUnsynced) => {
+                follower.acked.min(persisted)
+            }
+            Mode::Paired(follower) | Mode::Syncing(follower) | Mode::Leaving(follower) => paired(follower),
         };
         committed.min(head)
     }
@@ -645,12 +719,16 @@ impl State {
         matches!(self.replicas[id].role, Role::Primary { .. }) && self.directory.primary != id
     }
 
-    /// A primary whose follower does not answer beacons. Whoever has no role answers, too.
-    pub(super) fn is_unheard(&self, id: Id) -> bool {
+    /// A primary whose follower does not answer: beacons, which whoever has no role answers, too; or, as long as it has
+    /// acknowledged nothing, the invitation.
+    pub(super) fn is_unheard(&self, rules: Rules, id: Id) -> bool {
         let Role::Primary { mut mode, epoch, .. } = self.replicas[id].role else { return false };
-        let Some(&mut Follower { id: other, .. }) = mode.follower() else { return false };
+        let Some(&mut Follower { id: other, confirmed, .. }) = mode.follower() else { return false };
         if !self.link(other, id).is_empty() || !self.link(id, other).is_empty() {
             return false;
+        }
+        if !confirmed && !rules.is(Flaw::InvitedOnce) {
+            return true;
         }
         match self.replicas[other].role {
             Role::Backup { primary, epoch: known, .. } => primary != id || epoch < known,
@@ -695,11 +773,10 @@ impl State {
         if looks && changes(&|it| it.look(rules, id)) || changes(&|it| it.swap(rules, id)) {
             return false;
         }
-        if self.is_forgotten(id) || self.is_unheard(id) && changes(&|it| it.lose_follower(rules, id)) {
+        if self.is_forgotten(id) || self.is_unheard(rules, id) && changes(&|it| it.lose_follower(rules, id)) {
             return false;
         }
-        let (last, index) = self.replicas[id].standing();
-        let hears = |other| changes(&|it| it.on_peer(rules, id, other, Msg::Standing { last, index }));
+        let hears = |other| changes(&|it| it.on_peer(rules, id, other, self.standing_of(id)));
         !(is_nobody && (0..self.replicas.len()).any(|other| other != id && hears(other)))
     }
 }
