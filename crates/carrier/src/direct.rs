@@ -228,7 +228,7 @@ mod tests {
 
     fn direct() -> Direct {
         Direct::new(DirectConfig {
-            policy: Box::new(Circle { view: Distance::of_metres(100) }),
+            policy: Box::new(Circle::new(Distance::of_metres(100))),
             schedule: Schedule::default(),
             budget: None,
             tick: Span::from_millis(100),

@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .into_par_iter()
         .map(|number| {
             let loss = Loss::ALL[number as usize % Loss::ALL.len()];
-            let taken = sample(args.seed + number, loss);
+            let taken = sample(args.seed.wrapping_add(number), loss);
             bar.inc(1);
             taken
         })

@@ -1,3 +1,4 @@
 //! Tests of the zone from outside.
+#![allow(clippy::print_stdout, reason = "tests that count say how many")]
 
 mod models;

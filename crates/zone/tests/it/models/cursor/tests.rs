@@ -4,58 +4,41 @@ use super::*;
 use crate::models::{Depth, check_fails, check_holds};
 
 const SMALL: Bounds = Bounds { wishes: 2, crashes: 1, cuts: 1, returns: 0, recruits: 0 };
+const LARGE: Bounds = Bounds { wishes: 3, crashes: 2, cuts: 1, returns: 0, recruits: 1 };
 
-const fn ours(network: Network) -> Rules {
-    Rules { network, plant: None, flaw: None }
+fn cursor(network: Network, bounds: Bounds) -> Cursor {
+    Cursor { rules: Rules { network, plant: None, flaw: None }, bounds }
+}
+
+fn planted(plant: Plant, bounds: Bounds) -> Cursor {
+    Cursor { rules: Rules { network: Network::Ordered, plant: Some(plant), flaw: None }, bounds }
+}
+
+fn flawed(flaw: Flaw, network: Network, bounds: Bounds) -> Cursor {
+    Cursor { rules: Rules { network, plant: None, flaw: Some(flaw) }, bounds }
 }
 
 #[test]
-fn ctry() {
-    for (name, network) in [("ordered", Network::Ordered), ("wild", Network::Wild)] {
-        let t = |text: &str, bounds| {
-            check_holds(&format!("cursor {name} {text}"), Cursor { rules: ours(network), bounds });
-        };
-        t("small", SMALL);
-        t("3 wishes", Bounds { wishes: 3, cuts: 0, ..SMALL });
-        t("returns", Bounds { returns: 1, cuts: 0, ..SMALL });
-        t("returns cut", Bounds { returns: 1, cuts: 1, ..SMALL });
-        t("2 crashes", Bounds { crashes: 2, recruits: 1, cuts: 0, ..SMALL });
-        t("2 crashes, cut", Bounds { crashes: 2, recruits: 1, cuts: 1, ..SMALL });
+fn actions_are_done_once_in_order_and_answered() {
+    let depth = Depth::wanted();
+    let bounds = if depth == Depth::Full { LARGE } else { SMALL };
+    for network in [Network::Ordered, Network::Wild] {
+        check_holds(&format!("cursor, {network:?}"), cursor(network, bounds), depth.states());
     }
-    for (plant, property) in
-        [(Plant::NoCursor, ONCE), (Plant::ForgetResults, ANSWERED), (Plant::AnnounceEarly, HEARD_IS_TRUE)]
-    {
-        check_fails(
-            &format!("{plant:?}"),
-            Cursor { rules: Rules { plant: Some(plant), ..ours(Network::Ordered) }, bounds: SMALL },
-            property,
-        );
-    }
+}
+
+#[test]
+fn every_rule_is_needed() {
+    check_fails("no cursor", planted(Plant::NoCursor, SMALL), ONCE);
+    check_fails("results forgotten", planted(Plant::ForgetResults, SMALL), ANSWERED);
+    check_fails("the paper: announced early", planted(Plant::AnnounceEarly, SMALL), HEARD_IS_TRUE);
     check_fails(
-        "solounsynced",
-        Cursor {
-            rules: Rules { plant: Some(Plant::SoloUnsynced), ..ours(Network::Ordered) },
-            bounds: Bounds { crashes: 2, ..SMALL },
-        },
+        "alone, unsynced",
+        planted(Plant::SoloUnsynced, Bounds { crashes: 2, ..SMALL }),
         HEARD_IS_TRUE,
     );
-    check_fails(
-        "sendonce",
-        Cursor { rules: Rules { flaw: Some(Flaw::SendOnce), ..ours(Network::Ordered) }, bounds: SMALL },
-        ANSWERED,
-    );
-    check_fails(
-        "runahead",
-        Cursor { rules: Rules { flaw: Some(Flaw::RunAhead), ..ours(Network::Wild) }, bounds: SMALL },
-        IN_ORDER,
-    );
-    check_fails(
-        "anew",
-        Cursor {
-            rules: Rules { flaw: Some(Flaw::NumberAnew), ..ours(Network::Ordered) },
-            bounds: Bounds { returns: 1, ..SMALL },
-        },
-        RIGHT_ANSWER,
-    );
-    let _ = Depth::wanted();
+    check_fails("sent once", flawed(Flaw::SendOnce, Network::Ordered, SMALL), ANSWERED);
+    check_fails("the paper: run ahead", flawed(Flaw::RunAhead, Network::Wild, SMALL), IN_ORDER);
+    let returns = Bounds { returns: 1, ..SMALL };
+    check_fails("numbered anew", flawed(Flaw::NumberAnew, Network::Ordered, returns), RIGHT_ANSWER);
 }

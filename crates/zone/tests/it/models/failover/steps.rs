@@ -1,5 +1,7 @@
 //! What each step does: the functions of the zone, without time.
 
+#![allow(clippy::collapsible_match, reason = "a guard that is part of a step stands in the step")]
+
 use super::{
     Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules,
     Said, State,
