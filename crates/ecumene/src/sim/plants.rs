@@ -91,6 +91,7 @@ pub fn json(hunts: &[Hunt]) -> serde_json::Value {
         serde_json::json!({
             "name": planted.name,
             "about": planted.about,
+            "faults": planted.kinds().to_string(),
             "found": found.is_some(),
             "seed": found.as_ref().map(|it| it.seed),
             "invariant": found.as_ref().map(|it| it.invariant),

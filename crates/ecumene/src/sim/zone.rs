@@ -122,7 +122,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return print(&listed(Kind::ALL.iter().map(|it| (it.name(), it.about()))));
     }
     match args.plant {
-        Some(PlantArg::Help) => print(&listed(PLANTED.iter().map(|it| (it.name, it.about)))),
+        Some(PlantArg::Help) => {
+            let about: Vec<_> =
+                PLANTED.iter().map(|it| (it.name, format!("{} [{}]", it.about, it.kinds()))).collect();
+            print(&listed(about.iter().map(|(name, about)| (*name, about.as_str()))))
+        }
         Some(PlantArg::All) => hunt(args, &PLANTED.iter().collect::<Vec<_>>()),
         Some(PlantArg::One(plant)) if args.trace => traced(args, Some(plant)),
         Some(PlantArg::One(plant)) => hunt(args, &[plant]),
