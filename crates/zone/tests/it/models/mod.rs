@@ -28,7 +28,7 @@ impl Depth {
     const fn states(self) -> usize {
         match self {
             Self::Small => 60_000,
-            Self::Full => 3_000_000,
+            Self::Full => 12_000_000,
         }
     }
 
