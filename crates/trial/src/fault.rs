@@ -41,7 +41,7 @@ kinds! {
     Cut "cut" "Two hosts cannot hear each other for a while; both reach the directory.",
     OneWay "one-way" "One host cannot hear another for a while.",
     Isolate "isolate" "A host hears nobody for a while, not even the directory.",
-    Clog "clog" "Links stop one by one, and go on in another order.",
+    Clog "clog" "About half of a host's outgoing links stop for a while.",
     Reset "reset" "All connections of a host break and are made anew.",
     Crash "crash" "A host dies and comes back with its disk, less what was not synced.",
     Point "point" "A host dies at a named step of a protocol.",
