@@ -83,6 +83,8 @@ impl Backup {
                     self.ack(core, out);
                 }
             }
+            // It does not know that we follow already.
+            Peer::Follow { .. } if self.acking => self.ack(core, out),
             Peer::Acked { .. }
             | Peer::Heard { .. }
             | Peer::Standing { .. }

@@ -235,7 +235,9 @@ impl Primary {
             // We were the silent one. The other may be there, and gets time to say so; poses wait until it does.
             follower.heard = follower.heard.max(now - (timing.lease + timing.beacon));
         }
-        let (address, silence) = (follower.address, now.since(follower.heard));
+        // Answers to beacons say that it lives, not that it got the invitation: until it acknowledges, only that counts.
+        let since = if follower.confirmed { follower.heard } else { follower.invited };
+        let (address, silence) = (follower.address, now.since(since));
         core.send_peer(address, Core::key(0), epoch, Peer::Beacon { sent: now }, out);
         if let Mode::Paired(_) = self.mode {
             self.hush(timing.lease < silence, out);

@@ -4,10 +4,31 @@ use super::*;
 use crate::models::{Depth, check_fails, check_holds};
 
 const SMALL: Bounds = Bounds { wishes: 2, crashes: 1, cuts: 1, returns: 0, recruits: 0 };
-const LARGE: Bounds = Bounds { wishes: 3, crashes: 2, cuts: 1, returns: 0, recruits: 1 };
 
-fn cursor(network: Network, bounds: Bounds) -> Cursor {
-    Cursor { rules: Rules { network, plant: None, flaw: None }, bounds }
+fn check(name: &str, network: Network, small: Bounds, full: Bounds) {
+    let bounds = match Depth::wanted() {
+        Depth::Small => small,
+        Depth::Full => full,
+    };
+    let rules = Rules { network, plant: None, flaw: None };
+    let count = check_holds(&format!("cursor, {name}, {network:?}"), Cursor { rules, bounds });
+    assert!(Depth::wanted() == Depth::Small || 1_000_000 <= count, "{name}: only {count} states");
+}
+
+#[test]
+fn actions_are_done_once_in_order_and_answered() {
+    let full = Bounds { crashes: 2, recruits: 1, ..SMALL };
+    for network in [Network::Ordered, Network::Wild] {
+        check("broken links", network, SMALL, full);
+    }
+}
+
+/// The same player, in a new process that remembers nothing.
+#[test]
+fn a_player_who_comes_back_counts_on() {
+    let small = Bounds { wishes: 2, cuts: 0, returns: 1, ..SMALL };
+    let full = Bounds { wishes: 3, ..small };
+    check("come back", Network::Ordered, small, full);
 }
 
 fn planted(plant: Plant, bounds: Bounds) -> Cursor {
@@ -16,15 +37,6 @@ fn planted(plant: Plant, bounds: Bounds) -> Cursor {
 
 fn flawed(flaw: Flaw, network: Network, bounds: Bounds) -> Cursor {
     Cursor { rules: Rules { network, plant: None, flaw: Some(flaw) }, bounds }
-}
-
-#[test]
-fn actions_are_done_once_in_order_and_answered() {
-    let depth = Depth::wanted();
-    let bounds = if depth == Depth::Full { LARGE } else { SMALL };
-    for network in [Network::Ordered, Network::Wild] {
-        check_holds(&format!("cursor, {network:?}"), cursor(network, bounds), depth.states());
-    }
 }
 
 #[test]

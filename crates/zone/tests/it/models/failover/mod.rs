@@ -41,17 +41,14 @@ enum Flaw {
     LeaveForgotten,
     /// A replica without a role follows whoever sends it records that would fit, and drops them.
     FollowMidway,
-    /// What another replica without a role said counts in later reigns, too.
-    StaleStanding,
-    /// A backup that missed records says nothing of it.
-    GapUntold,
     /// A primary that is about to name a follower does not listen when that follower says that it is nobody.
     NamingDeaf,
     /// A primary waits for the answer to an invitation as long as beacons are answered, though the link that carried it
     /// has broken, or whoever got it follows already and does not say so again.
     InvitedOnce,
-    /// A backup takes its epoch from the directory, and refuses what its primary sent before it heard of it.
-    EpochFromDirectory,
+    /// A backup takes its epoch from the directory, refuses what its primary sent before it heard of that epoch, and
+    /// does not say what it missed.
+    RefusedUntold,
 }
 
 /// How far the search goes.

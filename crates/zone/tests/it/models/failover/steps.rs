@@ -269,7 +269,7 @@ impl State {
             _ => return,
         };
         let mine = it.standing();
-        let is_fresh = |it: &Said| it.0 == entry.epoch || rules.is(Flaw::StaleStanding);
+        let is_fresh = |it: &Said| it.0 == entry.epoch;
         let longer = match others[partner].filter(is_fresh).map(|it| it.1) {
             Some(theirs) if rules.has(Plant::ShorterWins) => (mine, id) < (theirs, partner),
             Some(theirs) => (theirs, partner) < (mine, id),
@@ -382,7 +382,7 @@ impl State {
         }
         let after = it.log.len();
         if after + 1 < first {
-            if !rules.is(Flaw::GapUntold) {
+            if !rules.is(Flaw::RefusedUntold) {
                 self.link_mut(id, primary).push(Msg::Missing { epoch, after });
             }
             return;
@@ -398,7 +398,7 @@ impl State {
         it.role = Role::Backup { epoch, primary, acking: true };
         let after = it.log.len();
         self.ack(id);
-        if !rules.is(Flaw::GapUntold) {
+        if !rules.is(Flaw::RefusedUntold) {
             self.link_mut(id, primary).push(Msg::Missing { epoch, after });
         }
     }
@@ -429,7 +429,7 @@ impl State {
         if entry.backup != Some(id) {
             return self.resume(rules, id);
         }
-        let epoch = if rules.is(Flaw::EpochFromDirectory) { epoch.max(entry.epoch) } else { epoch };
+        let epoch = if rules.is(Flaw::RefusedUntold) { epoch.max(entry.epoch) } else { epoch };
         it.role = Role::Backup { epoch, primary, acking: acking && !silent };
         if silent {
             self.swap(rules, id);
