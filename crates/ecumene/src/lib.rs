@@ -14,7 +14,9 @@
 //! ```
 
 mod bench;
+mod check;
 mod lab_a3;
+mod play;
 mod progress;
 mod schema;
 mod sim;
@@ -42,6 +44,21 @@ enum Command {
     /// Run worlds on the simulator, break everything that can break, and see whether they hold.
     #[command(subcommand)]
     Sim(sim::Sim),
+    /// Judge what the processes of a world wrote down: was anything lost, doubled or contradicted?
+    Check(check::Args),
+    /// Start a whole world on this machine: servers, bots and the page to play on.
+    Demo(play::demo::DemoArgs),
+    /// Serve who reigns, log-in and the page.
+    Directory(play::serve::DirectoryArgs),
+    /// Serve replicas of zones.
+    Host(play::serve::HostArgs),
+    /// Play with many bots, as real clients, and measure what they experience.
+    Bots(play::bots::BotsArgs),
+    /// Make the keys of a world.
+    Keys(play::serve::KeysArgs),
+    /// Show or check the configuration.
+    #[command(subcommand)]
+    Config(play::serve::ConfigCommand),
     /// Show the types of the bundled game, for clients in other languages.
     Schema(schema::Args),
 }
@@ -70,6 +87,13 @@ pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
         Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
         Command::Bench(bench) => bench::run(&bench),
         Command::Sim(sim) => sim::run(&sim),
+        Command::Check(args) => check::run(&args),
+        Command::Demo(args) => play::demo::run(&args),
+        Command::Directory(args) => play::serve::directory(&args),
+        Command::Host(args) => play::serve::host(&args),
+        Command::Bots(args) => play::bots::run(&args),
+        Command::Keys(args) => play::serve::keys(&args),
+        Command::Config(command) => play::serve::config(&command),
         Command::Schema(args) => schema::run(&args),
     };
     match outcome {

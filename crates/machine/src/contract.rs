@@ -16,7 +16,7 @@ pub struct LinkNumber(pub u64);
 
 /// Names a request that a driver answers later (a write, a swap), so that answers find their question.
 /// A machine gives out its tickets itself, rising.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticket(pub u64);
 
 /// What a `Latest` message is about. Per link, a newer message with the same key replaces an older one

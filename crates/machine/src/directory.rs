@@ -4,17 +4,18 @@
 //! or its answer was lost): then the machine reads before it acts, because the swap may have happened.
 
 use crate::{Ticket, Time};
+use serde::{Deserialize, Serialize};
 
 /// A directory key, such as `zone/7`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key(pub String);
 
 /// The revision at which a key was last written; 0 while it does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Revision(pub u64);
 
 /// A key as the directory has it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {
     /// The key.
     pub key: Key,
@@ -25,7 +26,7 @@ pub struct Entry {
 }
 
 /// One guarded write of a swap.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Write {
     /// The key.
     pub key: Key,
@@ -36,7 +37,7 @@ pub struct Write {
 }
 
 /// Something for the directory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Request {
     /// Read these keys at one revision.
     Read {
@@ -60,7 +61,7 @@ pub enum Request {
 }
 
 /// The directory's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Done {
     /// The keys as they are.
     Read {

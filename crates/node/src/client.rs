@@ -18,6 +18,8 @@ pub struct Client {
     bot: Option<Box<dyn Bot>>,
     rng: Rng,
     decides: Time,
+    pace: Span,
+    poses: u64,
     wants: Vec<Intent>,
     part: Outbox<zone::Msg, Happening>,
 }
@@ -27,12 +29,23 @@ impl Client {
     pub fn new(config: PlayerConfig) -> Self {
         let rng = Rng::seeded(config.seed).fork_named(!config.player.0);
         let (player, part) = (Player::new(config), Outbox::new());
-        Self { player, bot: None, rng, decides: Time::ZERO, wants: Vec::new(), part }
+        let (decides, pace) = (Time::ZERO, DECIDE_EVERY);
+        Self { player, bot: None, rng, decides, pace, poses: 0, wants: Vec::new(), part }
     }
 
     /// A bot.
     pub fn bot(config: PlayerConfig, bot: Box<dyn Bot>) -> Self {
         Self { bot: Some(bot), ..Self::new(config) }
+    }
+
+    /// The same, deciding this often on average.
+    pub fn paced(self, pace: Span) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// How many poses it has heard.
+    pub const fn poses(&self) -> u64 {
+        self.poses
     }
 
     /// Takes the bot's will away: it goes on as it is, and wants nothing new.
@@ -50,7 +63,7 @@ impl Client {
         if now < self.decides {
             return;
         }
-        let half = DECIDE_EVERY.as_micros() / 2;
+        let half = self.pace.as_micros() / 2;
         self.decides = now + Span::from_micros(half + self.rng.below(2 * half));
         if let Some(sight) = self.player.sight(now) {
             bot.decide(&sight, &mut self.rng, &mut self.wants);
@@ -72,6 +85,7 @@ impl Client {
     fn hear(&mut self, now: Time, datagram: &[u8], out: &mut Outbox<NodeMsg, ClientEvent>) {
         let Ok(frames) = frames(datagram) else { return };
         for pose in frames.filter_map(|it| Pose::decode(it).ok()) {
+            self.poses += 1;
             self.pass(now, Input::Command(Want::Hear(pose.object, pose.motion)), out);
         }
     }

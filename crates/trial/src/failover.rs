@@ -71,16 +71,16 @@ pub fn sample(seed: u64, loss: Loss) -> Sample {
     let at = WARM + Span::from_millis(rng.below(1_000));
     acting(&mut world, WARM, at);
     let Some(before) = lose(&mut world, loss) else {
-        return Sample { loss, until_played: None, violations: world.violations.into_vec() };
+        return Sample { loss, until_played: None, violations: world.judge.violations.into_vec() };
     };
     let until_played = wait(&mut world, at, &before);
     world.heal();
     let healed = world.now();
     world.run_until(healed + Span::from_millis(12_000));
-    if world.violations.is_empty() {
-        world.judge();
+    if world.judge.violations.is_empty() {
+        world.conclude();
     }
-    Sample { loss, until_played, violations: world.violations.into_vec() }
+    Sample { loss, until_played, violations: world.judge.violations.into_vec() }
 }
 
 fn options(seed: u64) -> Options {
@@ -143,7 +143,7 @@ fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
 fn wait(world: &mut World, fault: Time, before: &[u64]) -> Option<Span> {
     world.answers.clear();
     let mut next = fault;
-    while next < fault + WAIT_MAX && world.violations.is_empty() {
+    while next < fault + WAIT_MAX && world.judge.violations.is_empty() {
         speak(world);
         next += ACT_EVERY;
         world.run_until(next);

@@ -4,23 +4,46 @@
 //! A record's (epoch, number) names a whole history: the one that led to it. So a host's log is known by the name of
 //! its last record.
 
+pub use history::Name;
+
 use machine::{Address, Time};
 use space::Epoch;
 use std::collections::BTreeMap;
-use zone::{Index, Note, Ran, Reign};
-
-/// The name of a record.
-pub type Name = (Epoch, Index);
+use zone::{Index, Note, Ran, Record, Reign};
 
 /// A record, with everything that led to it.
 #[derive(Clone, Debug)]
 pub struct Logged {
     /// Who wrote it.
     pub by: Address,
+    /// When.
+    pub at: Time,
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// What the game was asked.
     pub ran: Option<Ran>,
+}
+
+/// An announcement.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// The record's epoch.
+    pub epoch: Epoch,
+    /// When it was first announced.
+    pub time: Time,
+    /// Whether whoever announced it was alone.
+    pub alone: bool,
+}
+
+/// Somebody who is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Former {
+    /// Who.
+    pub host: Address,
+    /// The last record they knew.
+    pub last: Name,
+    /// When they were killed; `None` if they went by themselves.
+    pub killed: Option<Time>,
 }
 
 /// Everything known about records.
@@ -32,12 +55,12 @@ pub struct Ledger {
     starts: BTreeMap<Epoch, (Index, Epoch)>,
     /// The last record in each living host's memory.
     pub memory: BTreeMap<Address, Name>,
-    /// The last record in the memory of hosts that died, at their deaths.
-    pub former: Vec<(Address, Name)>,
+    /// The hosts that died, in order.
+    pub former: Vec<Former>,
     /// The last record that each host's disk would give back.
     pub disk: BTreeMap<Address, Name>,
-    /// What was announced, by number, and when first.
-    pub announced: BTreeMap<Index, (Epoch, Time)>,
+    /// What was announced, by number.
+    pub announced: BTreeMap<Index, Told>,
     /// Who reigned when, as the directory has it.
     pub reigns: BTreeMap<Epoch, Reign>,
 }
@@ -46,22 +69,23 @@ impl Ledger {
     /// Takes in what a host says of itself.
     pub fn hear(&mut self, now: Time, host: Address, note: &Note) {
         match note {
-            Note::Wrote { record, ran } => self.wrote(host, record, ran.as_ref()),
+            Note::Wrote { record, ran } => self.wrote(now, host, record, ran.as_ref()),
             Note::Stored { epoch, index, .. } | Note::Replaced { epoch, index } => {
                 self.memory.insert(host, (*epoch, *index));
             }
-            Note::Announces { index, .. } => self.announce(now, host, *index),
+            Note::Announces { index, alone, .. } => self.announce(now, host, *index, *alone),
             _ => (),
         }
     }
 
-    fn wrote(&mut self, host: Address, bytes: &[u8], ran: Option<&Ran>) {
-        let Some(record) = zone::Record::from_bytes(bytes) else { return };
+    fn wrote(&mut self, now: Time, host: Address, bytes: &[u8], ran: Option<&Ran>) {
+        let Some(record) = Record::from_bytes(bytes) else { return };
         let name = (record.epoch, record.index);
         let before = self.memory.get(&host).map_or(Epoch(0), |it| it.0);
         self.starts.entry(record.epoch).or_insert((record.index, before));
         self.records.entry(name).or_insert_with(|| Logged {
             by: host,
+            at: now,
             bytes: bytes.to_vec(),
             ran: ran.cloned(),
         });
@@ -69,16 +93,57 @@ impl Ledger {
     }
 
     /// A host dies, and its memory with it.
-    pub fn forget(&mut self, host: Address) {
-        self.former.extend(self.memory.remove(&host).map(|last| (host, last)));
+    pub fn forget(&mut self, host: Address, killed: Option<Time>) {
+        self.former.extend(self.memory.remove(&host).map(|last| Former { host, last, killed }));
     }
 
-    fn announce(&mut self, now: Time, host: Address, index: Index) {
+    /// The last record that somebody knows, or knew when they died.
+    pub fn last_of(&self, host: Address) -> Option<Name> {
+        let former = || self.former.iter().rev().find(|it| it.host == host).map(|it| it.last);
+        self.memory.get(&host).copied().or_else(former)
+    }
+
+    // Disks.
+
+    /// A disk turns out to hold this.
+    pub fn disk_is(&mut self, host: Address, last: Option<Name>) {
+        match last {
+            Some(name) => self.disk.insert(host, name),
+            None => self.disk.remove(&host),
+        };
+    }
+
+    /// Records up to this one are on disk.
+    pub fn kept(&mut self, host: Address, last: Name) {
+        self.disk.insert(host, last);
+    }
+
+    /// A snapshot is on disk. Usually a picture of what the log holds anyway; for a new backup it is all there is.
+    pub fn pictured(&mut self, host: Address, name: Name) {
+        let held = self.disk.get(&host).is_some_and(|&last| self.holds(last, name));
+        if !held {
+            self.disk.insert(host, name);
+        }
+    }
+
+    /// A disk has forgotten the records from this one on.
+    pub fn cut(&mut self, host: Address, from: Index) {
+        let Some(&last) = self.disk.get(&host) else { return };
+        match self.epoch_at(last, from.saturating_sub(1)) {
+            Some(epoch) if from <= last.1 => self.disk_is(host, Some((epoch, from - 1))),
+            None if from <= 1 => self.disk_is(host, None),
+            _ => (),
+        }
+    }
+
+    // Announcements.
+
+    fn announce(&mut self, now: Time, host: Address, index: Index, alone: bool) {
         let Some(&holder) = self.memory.get(&host) else { return };
         let from = self.announced.last_key_value().map_or(0, |it| *it.0);
         for index in from + 1..=index {
             let Some(epoch) = self.epoch_at(holder, index) else { continue };
-            self.announced.insert(index, (epoch, now));
+            self.announced.insert(index, Told { epoch, time: now, alone });
         }
     }
 
@@ -99,7 +164,7 @@ impl Ledger {
 
     /// The last announced record.
     pub fn last_announced(&self) -> Option<Name> {
-        self.announced.last_key_value().map(|(&index, it)| (it.0, index))
+        self.announced.last_key_value().map(|(&index, it)| (it.epoch, index))
     }
 
     /// Whether a history holds a record.
@@ -108,30 +173,32 @@ impl Ledger {
     }
 
     /// The first announced record that a history lacks.
-    pub fn lost(&self, last: Name) -> Option<Name> {
+    pub fn lost(&self, last: Name) -> Option<(Name, Told)> {
         let (epoch, index) = self.last_announced()?;
         if self.holds(last, (epoch, index)) {
             return None;
         }
-        let lacks = |(&index, it): (&Index, &(Epoch, Time))| {
-            (!self.holds(last, (it.0, index))).then_some((it.0, index))
+        let lacks = |(&index, &told): (&Index, &Told)| {
+            let name = (told.epoch, index);
+            (!self.holds(last, name)).then_some((name, told))
         };
         self.announced.iter().find_map(lacks)
     }
 
-    /// A full stop undid what was announced last, as its setting allows. Says from which record on, if it did.
-    pub fn roll_back(&mut self, last: Name, allowed_from: Time) -> Option<Index> {
-        let (_, index) = self.lost(last)?;
-        let told = self.announced.get(&index)?.1;
-        if told < allowed_from {
-            return None;
-        }
-        self.announced.split_off(&index);
-        Some(index)
+    /// A full stop undid what was announced from this record on, as its setting allows; this history is left.
+    pub fn roll_back(&mut self, last: Name, from: Index) {
+        self.announced.split_off(&from);
+        self.disk.retain(|_, it| it.1 < from || it.0 <= last.0);
     }
 
     /// Every record of a history, in order.
     pub fn chain(&self, last: Name) -> Vec<Name> {
         (1..=last.1).filter_map(|index| self.epoch_at(last, index).map(|epoch| (epoch, index))).collect()
+    }
+
+    /// These records, and when they were written.
+    pub fn decoded(&self, records: &[Name]) -> impl Iterator<Item = (Time, Record)> {
+        let logged = records.iter().filter_map(|name| self.records.get(name));
+        logged.filter_map(|it| Some((it.at, Record::from_bytes(&it.bytes)?)))
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A trial is a seed. It draws a world, its players, which kinds of trouble exist in it and when they strike; then
 //! everything heals, and the world must recover. Checkers (see [`check`]) watch all the time and judge the history
-//! that survived.
+//! that survived. The same [`Judge`] reads what real processes wrote down (see [`histories`]).
 //!
 //! This crate models no protocol: it runs the real ones. It never decides what a machine does.
 
@@ -11,18 +11,22 @@ pub mod check;
 mod disk;
 pub mod failover;
 pub mod fault;
+pub mod histories;
+mod judge;
 pub mod ledger;
 mod options;
 pub mod plan;
 pub mod plants;
+mod recorder;
 mod run;
 mod service;
 mod shrink;
 mod violation;
 mod world;
 
+pub use judge::{About, Judge, Tally};
 pub use options::{Asked, Options};
-pub use run::{Outcome, run, run_with};
+pub use run::{Outcome, run, run_recorded, run_with};
 pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
-pub use world::{HOSTS, Tally, World};
+pub use world::{HOSTS, World};

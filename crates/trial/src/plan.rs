@@ -275,10 +275,9 @@ pub fn end(world: &mut World, fault: &Fault) {
 /// Kills everything at once, if all hosts live: one that is down already may be the one that knows.
 fn stop_all(world: &mut World, span: Span) {
     let all_live = (0..HOSTS).all(|it| world.sim.is_up(world.host(it)));
-    if !all_live || world.ledger.last_announced().is_none() {
+    if !all_live || world.judge.ledger.last_announced().is_none() {
         return;
     }
-    world.note_full_stop();
     for place in 0..HOSTS {
         if world.sim.is_up(world.host(place)) {
             let later = Span::from_millis(world.draw(2_000));

@@ -22,7 +22,7 @@ pub struct Planted {
 }
 
 /// All of them.
-pub const PLANTED: [Planted; 19] = [
+pub const PLANTED: [Planted; 21] = [
     planted(
         Plant::AnnounceEarly,
         "announce-early",
@@ -122,6 +122,18 @@ pub const PLANTED: [Planted; 19] = [
         &[Kind::Crash, Kind::Point, Kind::DiskSlow],
     ),
     planted(Plant::TornEvents, "torn-events", "an event is written in several records", &[Kind::Crash]),
+    planted(
+        Plant::SkipVersions,
+        "skip-versions",
+        "a later reign leaves gaps in versions, for those that it may not know",
+        &[Kind::Crash, Kind::Pause],
+    ),
+    planted(
+        Plant::KeepTail,
+        "keep-tail",
+        "a primary never forgets a record, though everybody has it",
+        &[Kind::Jitter],
+    ),
 ];
 
 const fn planted(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {

@@ -1,10 +1,11 @@
 //! One trial from beginning to end: trouble, then calm, then judgement.
 
-use crate::check::{self, Agreement};
+use crate::check::{self, Agreement, Bounded};
+use crate::judge::Tally;
 use crate::options::{Asked, Options};
 use crate::plan::{self, Fault};
 use crate::violation::Violation;
-use crate::world::{Tally, World};
+use crate::world::World;
 use machine::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -43,23 +44,38 @@ pub fn run_with(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> O
     if let Some(capacity) = trace {
         world.sim.trace(capacity);
     }
-    trouble(&mut world, &faults);
-    if world.violations.is_empty() {
-        recover(&mut world);
+    live(&mut world, &faults);
+    outcome(&world, faults)
+}
+
+/// Runs a trial with these faults. Also gives the files that real processes would have written in it, by name.
+pub fn run_recorded(options: Options, faults: Vec<Fault>) -> (Outcome, Vec<(String, Vec<u8>)>) {
+    let mut world = World::recorded(options);
+    live(&mut world, &faults);
+    (outcome(&world, faults), world.into_files())
+}
+
+fn live(world: &mut World, faults: &[Fault]) {
+    trouble(world, faults);
+    if world.judge.violations.is_empty() {
+        recover(world);
     }
-    if world.violations.is_empty() {
-        world.judge();
+    if world.judge.violations.is_empty() {
+        world.conclude();
     }
+}
+
+fn outcome(world: &World, faults: Vec<Fault>) -> Outcome {
     Outcome {
-        options,
+        options: world.options,
         faults,
         simulated: world.now().since(Time::ZERO),
         events: world.sim.events(),
         history: world.sim.history(),
-        tally: world.tally,
+        tally: world.judge.tally,
         trace: world.sim.trace_lines().map(str::to_owned).collect(),
         game_faults: world.faults_of_game.len(),
-        violations: world.violations.into_vec(),
+        violations: world.judge.violations.all().to_vec(),
     }
 }
 
@@ -74,16 +90,17 @@ fn trouble(world: &mut World, faults: &[Fault]) {
         turns.insert((fault.at + fault.span, number, false), fault);
     }
     let end = Time::ZERO + world.options.trouble;
+    let mut bounded = Bounded::default();
     let mut next_look = Time::ZERO + LOOK_EVERY;
     for ((at, _, begins), fault) in turns {
         let at = at.min(end);
-        while next_look < at {
+        while next_look < at && world.judge.violations.is_empty() {
             world.run_until(next_look);
-            look(world);
+            world.examine(|world, out| bounded.look(world, out));
             next_look += LOOK_EVERY;
         }
         world.run_until(at);
-        if !world.violations.is_empty() {
+        if !world.judge.violations.is_empty() {
             return;
         }
         if begins {
@@ -92,16 +109,12 @@ fn trouble(world: &mut World, faults: &[Fault]) {
             plan::end(world, fault);
         }
     }
+    while next_look < end && world.judge.violations.is_empty() {
+        world.run_until(next_look);
+        world.examine(|world, out| bounded.look(world, out));
+        next_look += LOOK_EVERY;
+    }
     world.run_until(end);
-    look(world);
-}
-
-fn look(world: &mut World) {
-    let mut violations =
-        std::mem::replace(&mut world.violations, crate::violation::Violations::new(world.options.seed));
-    violations.now = world.now();
-    check::bounded(world, &mut violations);
-    world.violations = violations;
 }
 
 /// Everything heals; the players go on for a while, then rest, and everybody must agree.
@@ -114,11 +127,7 @@ fn recover(world: &mut World) {
     world.run_until(healed + calm);
     let agreement = Agreement::of(world);
     world.run_until(healed + calm + Span::from_millis(1_000));
-    let mut violations =
-        std::mem::replace(&mut world.violations, crate::violation::Violations::new(world.options.seed));
-    if violations.is_empty() {
-        violations.now = world.now();
-        check::recovery(world, agreement.as_ref(), &mut violations);
+    if world.judge.violations.is_empty() {
+        world.examine(|world, out| check::recovery(world, agreement.as_ref(), out));
     }
-    world.violations = violations;
 }

@@ -29,6 +29,8 @@ pub struct Violations {
     seed: u64,
     pub(crate) now: Time,
     found: Vec<Violation>,
+    /// When the first one was, exactly.
+    first: Option<Time>,
 }
 
 /// What comes after the first few is the same thing again.
@@ -37,13 +39,19 @@ const FOUND_MAX: usize = 8;
 impl Violations {
     /// None yet.
     pub const fn new(seed: u64) -> Self {
-        Self { seed, now: Time::ZERO, found: Vec::new() }
+        Self { seed, now: Time::ZERO, found: Vec::new(), first: None }
     }
 
-    /// Notes one.
+    /// Notes one of this moment.
     pub fn add(&mut self, invariant: &'static str, detail: String) {
+        self.add_at(self.now, invariant, detail);
+    }
+
+    /// Notes one of an earlier moment.
+    pub fn add_at(&mut self, at: Time, invariant: &'static str, detail: String) {
+        self.first.get_or_insert(at);
         if self.found.len() < FOUND_MAX {
-            let millis = self.now.as_millis();
+            let millis = at.as_millis();
             self.found.push(Violation { seed: self.seed, invariant, detail, millis });
         }
     }
@@ -51,6 +59,16 @@ impl Violations {
     /// Whether anything was violated.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
+    }
+
+    /// When the first one was.
+    pub const fn first(&self) -> Option<Time> {
+        self.first
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Violation] {
+        &self.found
     }
 
     /// All of them.

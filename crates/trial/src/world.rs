@@ -1,18 +1,20 @@
 //! One world under trial: three hosts, their disks, a directory, players, and links between them, on the simulator.
 //!
-//! It drives: answers requests for disk and directory, makes connections anew, restarts what died. It decides
-//! nothing about what goes wrong (see `plan`) and judges nothing (see `check`).
+//! It drives: answers requests for disk and directory, makes connections anew, restarts what died, and tells the judge
+//! everything that happens. It decides nothing about what goes wrong (see `plan`) and judges nothing (see `check`).
 
-use crate::check::{Checkers, Fact};
+use crate::check;
 use crate::disk::Disk;
 use crate::fault::Kind;
-use crate::ledger::Ledger;
+use crate::judge::{About, Judge};
 use crate::options::Options;
 use crate::plan::Trigger;
+use crate::recorder::Recorder;
 use crate::service::{Question, Service, ticket};
 use crate::violation::Violations;
 use carrier::{Direct, DirectConfig};
 use game::{Hosted, PlayerId, Rules};
+use history::{Entry, What, directory_swapped, disk_keeps};
 use interest::Schedule;
 use interest::policies::A3;
 use kosmos::{Kosmos, bots};
@@ -20,10 +22,10 @@ use machine::directory::Done;
 use machine::{Address, Rng, Span, Time, disk};
 use node::{Client, Host, Node, NodeCommand, NodeEvent};
 use sim::{Profile, Sim};
-use space::{Distance, Epoch, Polygon, Position, ZoneId};
+use space::{Distance, Polygon, Position, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zone::{Config, Event, Happening, Note, Outcome, Player, PlayerConfig, Replica, Timing};
+use zone::{Config, Event, Happening, Note, Player, PlayerConfig, Replica, Timing};
 
 /// How many hosts there are.
 pub const HOSTS: usize = 3;
@@ -34,8 +36,8 @@ const HALF: i32 = 110_000;
 /// How often lost connections are made anew.
 const CONNECT_EVERY: Span = Span::from_millis(100);
 
-/// What a full stop may undo when disks are written soon after announcing: events of the last moments.
-const LOST_MAX: Span = Span::from_millis(100);
+/// Where the directory is.
+pub(crate) const DIRECTORY: Address = Address(u64::MAX);
 
 /// A host, as the world knows it.
 struct HostSlot {
@@ -76,36 +78,17 @@ enum Doom {
     AtPoint,
 }
 
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Tally {
-    /// Reigns that began with another host than the one before.
-    pub failovers: u64,
-    /// Hosts that came back.
-    pub restarts: u64,
-    /// Actions that were refused.
-    pub aborted: u64,
-    /// Actions whose result arrived.
-    pub actions_acked: u64,
-    /// Full stops after which announced events were gone, as `batched` allows.
-    pub rolled_back: u64,
-}
-
 /// A world under trial.
 pub struct World {
     /// What it is like.
     pub options: Options,
     /// The simulator.
     pub sim: Sim<Node>,
-    /// What really happened.
-    pub ledger: Ledger,
-    /// What was counted.
-    pub tally: Tally,
-    /// What was violated.
-    pub violations: Violations,
+    /// Who hears everything.
+    pub judge: Judge,
     /// The directory.
     pub service: Service,
-    checkers: Checkers,
+    recorder: Option<Recorder>,
     hosts: Vec<HostSlot>,
     players: Vec<PlayerSlot>,
     rules: Arc<dyn Rules>,
@@ -118,7 +101,6 @@ pub struct World {
     cuts: BTreeSet<(Address, Address)>,
     /// The character of links while it is not the usual one.
     profiles: BTreeMap<(Address, Address), Profile>,
-    reigning: Option<Address>,
     /// Crashes that wait for a step of a protocol.
     pub triggers: Vec<Trigger>,
     /// Times at which players heard of actions done, for measurements.
@@ -127,26 +109,39 @@ pub struct World {
     doomed: Vec<(usize, Doom)>,
     /// Game mistakes.
     pub faults_of_game: Vec<String>,
-    /// When everything died at once, if nobody has reigned since.
-    stopped: Option<Time>,
 }
 
 impl World {
     /// A world in which everything is well and nobody has entered yet.
     pub fn new(options: Options) -> Self {
+        Self::started(options, None)
+    }
+
+    /// The same, with somebody who writes everything down as real processes would.
+    pub fn recorded(options: Options) -> Self {
+        let schema = Hosted(Kosmos::new(region())).schema();
+        Self::started(options, Some(Recorder::new(schema, ZONE, &corners(), &hosts(), options.durability)))
+    }
+
+    fn started(options: Options, recorder: Option<Recorder>) -> Self {
         let region = region();
         let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(region.clone())));
         let mut sim = Sim::new(options.seed);
         sim.set_give_up_after(Span::from_millis(3_000));
+        let about = About {
+            zone: ZONE,
+            region: region.clone(),
+            rules: Arc::clone(&rules),
+            hosts: hosts(),
+            durability: options.durability,
+        };
         let mut it = Self {
             rng: Rng::seeded(options.seed).fork_named(0x0077_01d1),
-            violations: Violations::new(options.seed),
+            judge: Judge::new(options.seed, about),
             options,
             sim,
-            ledger: Ledger::default(),
-            tally: Tally::default(),
             service: Service::new(),
-            checkers: Checkers::default(),
+            recorder,
             hosts: Vec::new(),
             players: Vec::new(),
             rules,
@@ -156,13 +151,12 @@ impl World {
             requests: 0,
             cuts: BTreeSet::new(),
             profiles: BTreeMap::new(),
-            reigning: None,
             triggers: Vec::new(),
             answers: Vec::new(),
             doomed: Vec::new(),
             faults_of_game: Vec::new(),
-            stopped: None,
         };
+        it.tell(DIRECTORY, What::Started);
         it.add_hosts();
         it.add_players();
         it.plan(Time::ZERO, Todo::Connect);
@@ -176,6 +170,7 @@ impl World {
             assert_eq!(self.sim.add(machine), address, "hosts come first");
             let disk = Disk::new(self.rules.schema());
             self.hosts.push(HostSlot { address, disk, life: 0, requests: BTreeMap::new(), isolated: false });
+            self.tell(address, What::Started);
             let offset = Span::from_millis(self.rng.below(5_000));
             self.sim.step_clock(address, offset);
         }
@@ -187,7 +182,7 @@ impl World {
             region: self.region.clone(),
             rules: Arc::clone(&self.rules),
             me: Address(place as u64),
-            peers: (0..HOSTS as u64).map(Address).collect(),
+            peers: hosts(),
             founds: place == 0,
             force: false,
             durability: self.options.durability,
@@ -218,6 +213,7 @@ impl World {
             slot.address = self.sim.add(self.new_client(&slot));
             let offset = Span::from_millis(self.rng.below(5_000));
             self.sim.step_clock(slot.address, offset);
+            self.tell(slot.address, What::Started);
             self.players.push(slot);
         }
     }
@@ -227,7 +223,7 @@ impl World {
             player: slot.player,
             session: slot.session,
             name: format!("player-{}", slot.player.0),
-            hosts: (0..HOSTS as u64).map(Address).collect(),
+            hosts: hosts(),
             seed: self.options.seed ^ slot.session << 32,
             notes: true,
             plants: self.options.plants,
@@ -240,17 +236,7 @@ impl World {
 
     /// The zone.
     pub const fn zone(&self) -> ZoneId {
-        ZoneId(1)
-    }
-
-    /// The game.
-    pub fn rules(&self) -> &dyn Rules {
-        &*self.rules
-    }
-
-    /// Where it is played.
-    pub const fn region(&self) -> &Polygon {
-        &self.region
+        ZONE
     }
 
     /// The time.
@@ -300,11 +286,11 @@ impl World {
 
     /// Lets everything happen up to `time`.
     pub fn run_until(&mut self, time: Time) {
-        while self.violations.is_empty() {
+        while self.judge.violations.is_empty() {
             let next = self.agenda.keys().next().map_or(Time::MAX, |it| it.0).min(time);
             while self.sim.step_until(next) {
                 self.take_raised();
-                if !self.violations.is_empty() {
+                if !self.judge.violations.is_empty() {
                     return;
                 }
                 let sooner = self.agenda.keys().next().map_or(Time::MAX, |it| it.0);
@@ -364,7 +350,7 @@ impl World {
         match event {
             Event::Disk(request) => self.on_disk(place, request),
             Event::Directory(request) => self.on_directory(place, request),
-            Event::Note(note) => self.on_note(host, &note),
+            Event::Note(note) => self.tell(host, What::Said(note)),
             Event::Fault(text) => self.faults_of_game.push(text),
             Event::Broken(_) => self.doomed.push((place, Doom::Broken)),
             Event::Stage(_) => (),
@@ -374,50 +360,22 @@ impl World {
         }
     }
 
-    fn on_note(&mut self, by: Address, note: &Note) {
-        self.violations.now = self.sim.now();
-        if let Note::Reigns { .. } = note {
-            self.pardon(by);
+    /// Something happened: the judge hears of it.
+    fn tell(&mut self, by: Address, what: What) {
+        let entry = Entry { time: self.sim.now(), by, what };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.take(&entry);
         }
-        self.checkers.see(Fact::Said(by, note), &self.ledger, &mut self.violations);
-        self.ledger.hear(self.sim.now(), by, note);
-        if let Note::Reigns { .. } = note {
-            if self.reigning.is_some_and(|it| it != by) {
-                self.tally.failovers += 1;
-            }
-            self.reigning = Some(by);
-        }
-    }
-
-    /// After everything stopped at once, a world that does not sync before it tells may have lost its last moments.
-    fn pardon(&mut self, host: Address) {
-        let Some(stopped) = self.stopped else { return };
-        let Some(&last) = self.ledger.memory.get(&host) else { return };
-        let allowed_from = stopped - LOST_MAX;
-        if let Some(index) = self.ledger.roll_back(last, allowed_from) {
-            self.checkers.roll_back(allowed_from);
-            self.tally.rolled_back += 1;
-            self.ledger.disk.retain(|_, it| it.1 < index || it.0 <= last.0);
-        }
-        self.stopped = None;
-    }
-
-    /// Everything died at once.
-    pub fn note_full_stop(&mut self) {
-        if self.options.durability == zone::Durability::Batched {
-            self.stopped = Some(self.sim.now());
-        }
+        self.judge.see(&entry);
     }
 
     fn on_client(&mut self, by: Address, happening: Happening) {
         match happening {
             Happening::Note(note) => {
-                if let Note::Answered { player, number, outcome } = &note {
-                    self.tally.actions_acked += 1;
-                    self.tally.aborted += u64::from(*outcome != Outcome::Done);
+                if let Note::Answered { player, number, .. } = &note {
                     self.answers.push((self.sim.now(), *player, *number));
                 }
-                self.on_note(by, &note);
+                self.tell(by, What::Said(note));
             }
             Happening::Entered(_)
             | Happening::Searching
@@ -449,39 +407,11 @@ impl World {
         }
         let host = &mut self.hosts[place];
         let Some(request) = host.requests.remove(&number).filter(|_| host.life == life) else { return };
-        let kept = last_of(&request);
-        let done = host.disk.serve(request.clone(), &mut self.rng);
+        let keeps = disk_keeps(&request);
+        let done = host.disk.serve(request, &mut self.rng);
         let address = host.address;
-        if !matches!(done, disk::Done::Failed { .. }) {
-            match (kept, request) {
-                (Some(name), disk::Request::Keep { .. }) => {
-                    // Usually a picture of what the log holds anyway; for a new backup it is all there is.
-                    let held =
-                        self.ledger.disk.get(&address).is_some_and(|&last| self.ledger.holds(last, name));
-                    if !held {
-                        self.ledger.disk.insert(address, name);
-                    }
-                }
-                (Some(name), _) => {
-                    self.ledger.disk.insert(address, name);
-                }
-                (None, disk::Request::Cut { from, .. }) => {
-                    let last = self.ledger.disk.get(&address).copied();
-                    let left = last
-                        .and_then(|last| self.ledger.epoch_at(last, from - 1))
-                        .map(|epoch| (epoch, from - 1));
-                    match (left, last) {
-                        (Some(left), Some(last)) if left.1 < last.1 => {
-                            self.ledger.disk.insert(address, left);
-                        }
-                        (None, Some(_)) if from <= 1 => {
-                            self.ledger.disk.remove(&address);
-                        }
-                        _ => (),
-                    }
-                }
-                _ => (),
-            }
+        if let (Some(what), disk::Done::Persisted { .. }) = (keeps, &done) {
+            self.tell(address, what);
         }
         let command = NodeCommand::Host(zone::Command::Disk(done));
         self.sim.command(self.sim.now(), address, command);
@@ -503,10 +433,9 @@ impl World {
 
     fn arrives(&mut self, question: Question) {
         let now = self.sim.now();
-        let swap = matches!(question.request, machine::directory::Request::Swap { .. });
-        let done = self.service.serve(now, question.request);
-        if swap && let Some(reign) = self.service.reign(self.zone()) {
-            self.ledger.reigns.insert(reign.epoch, reign);
+        let done = self.service.serve(now, question.request.clone());
+        for what in directory_swapped(&question.request, &done) {
+            self.tell(DIRECTORY, what);
         }
         if let Some(at) = question.answers {
             let at = at.max(now);
@@ -626,18 +555,19 @@ impl World {
     /// Whether everything announced survives, if this host dies now: in the memory of another that has a role, or on
     /// its own disk if it is alone and will come back.
     pub fn is_safe_without(&self, place: usize) -> bool {
-        let Some(announced) = self.ledger.last_announced() else { return false };
+        let ledger = &self.judge.ledger;
+        let Some(announced) = ledger.last_announced() else { return false };
         let address = self.host(place);
         let has_role =
             |it: &Replica| matches!(it.standing(), zone::Standing::Primary(..) | zone::Standing::Backup(_));
         let reign = self.service.reign(self.zone());
         let in_office = |host: Address| reign.is_some_and(|it| it.primary == host || it.backup == Some(host));
         let held_elsewhere = self.replicas().any(|(host, it)| {
-            let held = self.ledger.memory.get(&host).is_some_and(|&last| self.ledger.holds(last, announced));
+            let held = ledger.memory.get(&host).is_some_and(|&last| ledger.holds(last, announced));
             host != address && has_role(it) && in_office(host) && held
         });
         let alone = reign.is_some_and(|it| it.primary == address && it.backup.is_none());
-        let on_disk = self.ledger.disk.get(&address).is_some_and(|&last| self.ledger.holds(last, announced));
+        let on_disk = ledger.disk.get(&address).is_some_and(|&last| ledger.holds(last, announced));
         held_elsewhere || alone && on_disk || !in_office(address) && reign.is_some()
     }
 
@@ -653,13 +583,12 @@ impl World {
     /// Kills a host; it comes back after a while.
     pub fn crash(&mut self, place: usize, back_after: Span) {
         let address = self.host(place);
-        self.checkers.see(Fact::Crashed(address), &self.ledger, &mut self.violations);
+        self.tell(address, What::Crashed);
         self.sim.crash(address);
         let host = &mut self.hosts[place];
         host.life += 1;
         let interrupted = std::mem::take(&mut host.requests).into_values().collect();
         host.disk.power_off(interrupted, &mut self.rng);
-        self.ledger.forget(address);
         self.plan(self.sim.now() + back_after, Todo::Restart(place));
     }
 
@@ -679,13 +608,11 @@ impl World {
         if self.sim.is_up(address) {
             return;
         }
-        self.tally.restarts += 1;
         let host = &mut self.hosts[place];
         host.disk.power_on();
-        match host.disk.last() {
-            Some(name) => self.ledger.disk.insert(address, name),
-            None => self.ledger.disk.remove(&address),
-        };
+        let last = host.disk.last();
+        self.tell(address, What::Started);
+        self.tell(address, What::Holds(last));
         let machine = self.new_host(place);
         self.sim.restart(address, machine);
     }
@@ -693,8 +620,10 @@ impl World {
     /// A player's program dies, and they come back with a new session.
     pub fn rejoin(&mut self, number: usize) {
         self.players[number].session += 1;
-        let machine = self.new_client(&self.players[number]);
-        self.sim.restart(self.players[number].address, machine);
+        let (address, machine) = (self.players[number].address, self.new_client(&self.players[number]));
+        self.tell(address, What::Crashed);
+        self.tell(address, What::Started);
+        self.sim.restart(address, machine);
     }
 
     /// Everything that went wrong is over.
@@ -733,33 +662,41 @@ impl World {
         }
     }
 
-    /// Judges the history that survived, in the end.
-    pub fn judge(&mut self) {
-        let last = self.primary().map(|it| it.0).and_then(|host| self.ledger.memory.get(&host).copied());
-        let Some(last) = last else { return };
-        let mut violations = std::mem::replace(&mut self.violations, Violations::new(self.options.seed));
+    /// Lets a checker look at the world as it is.
+    pub fn examine(&mut self, check: impl FnOnce(&Self, &mut Violations)) {
+        let mut violations =
+            std::mem::replace(&mut self.judge.violations, Violations::new(self.options.seed));
         violations.now = self.sim.now();
-        self.checkers.end(last, self, &mut violations);
-        self.violations = violations;
+        check(self, &mut violations);
+        self.judge.violations = violations;
+    }
+
+    /// Judges the history that survived, in the end.
+    pub fn conclude(&mut self) {
+        self.judge.violations.now = self.sim.now();
+        if let Some(state) = self.judge.end() {
+            self.examine(|world, out| check::same_end(world, &state, out));
+        }
+    }
+
+    /// The files that real processes would have written, with their names, if that was asked for.
+    pub fn into_files(self) -> Vec<(String, Vec<u8>)> {
+        self.recorder.map(Recorder::into_files).unwrap_or_default()
     }
 }
 
-/// The last record that a request puts on disk.
-fn last_of(request: &disk::Request) -> Option<(Epoch, u64)> {
-    match request {
-        disk::Request::Append { records, .. } => {
-            let record = zone::Record::from_bytes(records.last()?)?;
-            Some((record.epoch, record.index))
-        }
-        disk::Request::Keep { snapshot, .. } => {
-            let snapshot: zone::Snapshot = postcard::from_bytes(snapshot).ok()?;
-            Some((snapshot.epoch, snapshot.head))
-        }
-        _ => None,
-    }
+/// The zone.
+const ZONE: ZoneId = ZoneId(1);
+
+fn hosts() -> Vec<Address> {
+    (0..HOSTS as u64).map(Address).collect()
+}
+
+fn corners() -> [Position; 4] {
+    let corner = |x, y| Position::new(x, y).expect("the world is small");
+    [corner(-HALF, -HALF), corner(HALF, -HALF), corner(HALF, HALF), corner(-HALF, HALF)]
 }
 
 fn region() -> Polygon {
-    let corner = |x, y| Position::new(x, y).expect("the world is small");
-    Polygon::rectangle(corner(-HALF, -HALF), corner(HALF, HALF)).expect("a square is convex")
+    Polygon::new(&corners()).expect("a square is convex")
 }

@@ -3,6 +3,7 @@
 use crate::plant::Plants;
 use game::Rules;
 use machine::{Address, Span};
+use serde::{Deserialize, Serialize};
 use space::{Distance, Polygon, ZoneId};
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ pub const LATE_MAX: Span = Span::from_millis(100);
 
 /// How announcements wait for disks. A zone that has lost its backup waits for its own disk, whatever this says; a zone
 /// in a world of one host has nobody to lose, and does as this says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Durability {
     /// Both disks before anything is announced.
     Synced,

@@ -23,6 +23,8 @@ pub enum Command {
     Disk(disk::Done),
     /// The directory answers.
     Directory(directory::Done),
+    /// The owner is about to end it: hand over, bring the disk up to date, and do nothing any more.
+    Leave,
 }
 
 /// What a replica tells its owner.

@@ -42,6 +42,6 @@ pub use plant::{Plant, Plants};
 pub use player::{Happening, Player, PlayerConfig, Want};
 pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
-pub use replica::{Alone, Replica, Standing};
+pub use replica::{Alone, Load, Replica, Standing};
 pub use state::{Letter, Misfit, Player as PlayerRow, Snapshot, State, Timer};
 pub use table::{Object, Table};

@@ -41,6 +41,11 @@ impl Log {
         self.base.0
     }
 
+    /// How many records are here.
+    pub fn tail(&self) -> u64 {
+        self.tail.len() as u64
+    }
+
     /// Where the log stands: the last record's epoch and number.
     pub fn standing(&self) -> (Epoch, Index) {
         let epoch = self.tail.back().map_or(Epoch(self.base.1), |it| it.epoch);

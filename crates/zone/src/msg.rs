@@ -240,3 +240,118 @@ impl Message for Msg {
         Ok(msg)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::{Heading, Millis, Position, Velocity, ZoneId};
+
+    /// What players and zones say to each other, each with the value that `web/client` must make of it. Times are
+    /// milliseconds there, and an address is its host and zone.
+    fn talk() -> Vec<(Msg, String)> {
+        let object = |counter| ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter };
+        let motion = Motion {
+            position: Position::new(-70_000, 123_456).unwrap(),
+            velocity: Velocity::new(1_500, -300).unwrap(),
+            heading: Heading(40_000),
+            start: Millis(1_790_000_000_123),
+            generation: 4,
+            sequence: 300,
+        };
+        let bytes = |it: &[u8]| ByteBuf::from(it.to_vec());
+        let shown = Shown { object: object(7), incarnation: 1, version: 9, motion, shown: bytes(b"look") };
+        let (time, player) = (Time::from_micros(1_790_000_000_456_789), PlayerId(u64::MAX));
+        let backup = Some(Address((7 << 32) + 1));
+        let enter = Up::Enter { player, session: 1 << 63, name: "Zoë".to_owned(), seen: 77 };
+        let act = Up::Act { number: 12, acked: 11, motion, action: bytes(b"go") };
+        let entered = Down::Entered { avatar: object(5), motion, cursor: 300, time, backup };
+        let alone = Down::Entered { avatar: object(5), motion, cursor: 0, time, backup: None };
+        let sight = Down::Sight { index: 78, objects: vec![shown.clone(), shown.clone()] };
+        let (gone, notices) = (vec![(object(8), 3)], vec![bytes(b"boom"), bytes(b"")]);
+        let told = Down::Told { index: 79, shown: vec![shown.clone()], gone, notices };
+        let result = |outcome| Down::Result { number: 12, outcome, index: 80 };
+        let views = Down::Views { shown: vec![shown], hidden: vec![object(9)] };
+        let moved = Down::Moved { generation: 4, sequence: 300, time };
+
+        let m = r#"{"position":{"x":-70000,"y":123456},"velocity":{"x":1500,"y":-300},"heading":40000,"start":1790000000123,"generation":4,"sequence":300}"#;
+        let o = |counter: u32| format!(r#"{{"zone":3,"epoch":2,"counter":{counter}}}"#);
+        let s =
+            format!(r#"{{"object":{},"incarnation":1,"version":9,"motion":{m},"shown":"6c6f6f6b"}}"#, o(7));
+        let (avatar, time) = (o(5), "1790000000456.789");
+        let up = |up, value: String| (Msg::Up(up), value);
+        let down = |down, value: String| (Msg::Down(Epoch(2), down), value);
+        vec![
+            up(
+                enter,
+                r#"{"kind":"Enter","player":"18446744073709551615","session":"9223372036854775808","name":"Zoë","seen":77}"#
+                    .to_owned(),
+            ),
+            up(act, format!(r#"{{"kind":"Act","number":12,"acked":11,"motion":{m},"action":"676f"}}"#)),
+            up(Up::Move(motion), format!(r#"{{"kind":"Move","motion":{m}}}"#)),
+            up(Up::Ack(300), r#"{"kind":"Ack","acked":300}"#.to_owned()),
+            up(Up::Leave, r#"{"kind":"Leave"}"#.to_owned()),
+            down(
+                entered,
+                format!(
+                    r#"{{"kind":"Entered","avatar":{avatar},"motion":{m},"cursor":300,"time":{time},"backup":{{"host":7,"zone":1}}}}"#
+                ),
+            ),
+            down(
+                alone,
+                format!(
+                    r#"{{"kind":"Entered","avatar":{avatar},"motion":{m},"cursor":0,"time":{time},"backup":null}}"#
+                ),
+            ),
+            down(
+                Down::NotHere { primary: backup },
+                r#"{"kind":"NotHere","primary":{"host":7,"zone":1}}"#.to_owned(),
+            ),
+            down(Down::Closed(Closed::Superseded), r#"{"kind":"Closed","why":"Superseded"}"#.to_owned()),
+            down(Down::Closed(Closed::Full), r#"{"kind":"Closed","why":"Full"}"#.to_owned()),
+            down(Down::Closed(Closed::Refused), r#"{"kind":"Closed","why":"Refused"}"#.to_owned()),
+            down(sight, format!(r#"{{"kind":"Sight","index":78,"objects":[{s},{s}]}}"#)),
+            down(
+                told,
+                format!(
+                    r#"{{"kind":"Told","index":79,"shown":[{s}],"gone":[{{"object":{},"version":3}}],"notices":["626f6f6d",""]}}"#,
+                    o(8)
+                ),
+            ),
+            down(
+                result(Outcome::Done),
+                r#"{"kind":"Result","number":12,"outcome":{"kind":"Done"},"index":80}"#.to_owned(),
+            ),
+            down(
+                result(Outcome::Refused(bytes(b"no"))),
+                r#"{"kind":"Result","number":12,"outcome":{"kind":"Refused","refusal":"6e6f"},"index":80}"#
+                    .to_owned(),
+            ),
+            down(
+                result(Outcome::Fault("bug".to_owned())),
+                r#"{"kind":"Result","number":12,"outcome":{"kind":"Fault","why":"bug"},"index":80}"#.to_owned(),
+            ),
+            down(views, format!(r#"{{"kind":"Views","shown":[{s}],"hidden":[{}]}}"#, o(9))),
+            down(moved, format!(r#"{{"kind":"Moved","generation":4,"sequence":300,"time":{time}}}"#)),
+            down(Down::Corrected(motion), format!(r#"{{"kind":"Corrected","motion":{m}}}"#)),
+        ]
+    }
+
+    /// Browsers are updated later than zones: these bytes mean these messages. `web/client` reads the same table.
+    #[test]
+    fn what_is_said_to_players_stays_as_it_is() {
+        let golden = include_str!("../testdata/messages-v1.txt");
+        let mut text = String::new();
+        for (msg, value) in talk() {
+            let mut bytes = Vec::new();
+            msg.encode(&mut bytes);
+            assert_eq!(Msg::decode(&bytes), Ok(msg));
+            text += &bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
+            text += &format!(" {value}\n");
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/messages-v1.txt");
+            std::fs::write(path, &text).unwrap();
+        }
+        assert_eq!(text, golden, "UPDATE=1 rewrites the table");
+    }
+}

@@ -3,14 +3,16 @@
 use crate::record::{Index, Outcome};
 use game::{Addressee, PlayerId, Scope};
 use machine::Time;
+use serde::{Deserialize, Serialize};
 use space::{Epoch, Motion, ObjectId};
 
 /// Something a checker wants to know.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Note {
     /// A primary wrote a record.
     Wrote {
         /// The record's bytes.
+        #[serde(with = "serde_bytes")]
         record: Vec<u8>,
         /// What the game was asked, and everything it could depend on; `None` if no game was asked.
         ran: Option<Ran>,
@@ -113,7 +115,7 @@ pub enum Note {
 }
 
 /// What a game was asked, and everything its answer could depend on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ran {
     /// What it was asked.
     pub asked: Asked,
@@ -132,7 +134,7 @@ pub struct Ran {
 }
 
 /// [`game::Call`], kept.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Asked {
     /// Fill the world.
     Populate,
@@ -141,6 +143,7 @@ pub enum Asked {
         /// Whose.
         actor: ObjectId,
         /// What.
+        #[serde(with = "serde_bytes")]
         action: Vec<u8>,
     },
     /// A letter or timer.
@@ -148,6 +151,7 @@ pub enum Asked {
         /// For whom.
         to: Addressee,
         /// What.
+        #[serde(with = "serde_bytes")]
         letter: Vec<u8>,
     },
     /// A thought.

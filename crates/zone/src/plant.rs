@@ -44,11 +44,15 @@ pub enum Plant {
     BackupForgets,
     /// An event's parts are written as records of their own.
     TornEvents,
+    /// A later reign leaves a gap in an object's versions, for those that it may not know of.
+    SkipVersions,
+    /// A primary never forgets a record that everybody has.
+    KeepTail,
 }
 
 impl Plant {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::AnnounceEarly,
         Self::PromoteUnasked,
         Self::SoloUnasked,
@@ -68,6 +72,8 @@ impl Plant {
         Self::NoFence,
         Self::BackupForgets,
         Self::TornEvents,
+        Self::SkipVersions,
+        Self::KeepTail,
     ];
 }
 

@@ -68,8 +68,8 @@ pub enum Happening {
     Entered(ObjectId),
     /// The zone is silent; play goes on when another answers.
     Searching,
-    /// What became of an action.
-    Answered(u64, Outcome),
+    /// What became of an action, and how long after it was wanted.
+    Answered(u64, Outcome, Span),
     /// What the game says.
     Notice(Vec<u8>),
     /// The avatar was set back.
@@ -131,7 +131,8 @@ pub struct Player {
     /// When the newest move was sent, until it is echoed.
     move_sent: Option<Time>,
     next: u64,
-    unanswered: VecDeque<(u64, ByteBuf)>,
+    /// Number, action, when it was wanted.
+    unanswered: VecDeque<(u64, ByteBuf, Time)>,
     /// Results up to this number have arrived.
     acked: u64,
     known: BTreeMap<ObjectId, Known>,
@@ -184,6 +185,21 @@ impl Player {
         self.unanswered.len()
     }
 
+    /// The numbers of those actions. After a full stop they may be lower than before, in the same order.
+    pub fn unanswered_numbers(&self) -> impl Iterator<Item = u64> {
+        self.unanswered.iter().map(|it| it.0)
+    }
+
+    /// Where the player acts at the moment.
+    pub const fn home(&self) -> Option<Address> {
+        self.home
+    }
+
+    /// World time, as the player's machine estimates it.
+    pub fn world_time(&self, now: Time) -> Time {
+        self.clock.now(now)
+    }
+
     /// The number of the last action taken; 0 before the first.
     pub const fn last_action(&self) -> u64 {
         self.next - 1
@@ -232,7 +248,7 @@ impl Player {
         self.next += 1;
         let player = self.config.player;
         self.note(out, || Note::Asked { player, number });
-        self.unanswered.push_back((number, action.clone()));
+        self.unanswered.push_back((number, action.clone(), self.now));
         self.send_act(number, action, out);
     }
 
@@ -383,7 +399,7 @@ impl Player {
         let player = self.config.player;
         self.note(out, || Note::Entered { player });
         out.raise(Happening::Entered(avatar));
-        for (number, action) in self.unanswered.clone() {
+        for (number, action, _) in self.unanswered.clone() {
             self.send_act(number, action, out);
         }
         self.send_move(out);
@@ -487,12 +503,12 @@ impl Player {
     fn on_result(&mut self, number: u64, outcome: Outcome, index: Index, out: &mut Out) {
         let _ = index;
         let Some(place) = self.unanswered.iter().position(|it| it.0 == number) else { return };
-        self.unanswered.remove(place);
+        let wanted = self.unanswered.remove(place).map_or(self.now, |it| it.2);
         let first = self.unanswered.front().map_or(self.next, |it| it.0);
         self.acked = self.acked.max(first - 1);
         let player = self.config.player;
         self.note(out, || Note::Answered { player, number, outcome: outcome.clone() });
-        out.raise(Happening::Answered(number, outcome));
+        out.raise(Happening::Answered(number, outcome, self.now.since(wanted)));
         if let (true, Some(home)) = (self.unanswered.is_empty(), self.home) {
             out.send(home, Lane::Sure, Msg::Up(Up::Ack(self.acked)));
         }

@@ -32,6 +32,8 @@ pub(crate) enum Role {
     Primary(Box<Primary>),
     /// Its disk failed, or its state is not what the log says. It does nothing any more.
     Broken,
+    /// It was told to leave, and only brings its disk up to date.
+    Left,
 }
 
 /// What a role wants to become.
@@ -46,6 +48,8 @@ pub(crate) enum Turn {
     Resign,
     /// It cannot go on.
     Break(String),
+    /// It was told to leave.
+    Leave,
 }
 
 /// Why a replica gives up that is none of its own fault.
@@ -62,6 +66,21 @@ pub enum Standing {
     Primary(Epoch, Alone),
     /// It does nothing any more.
     Broken,
+}
+
+/// How much a replica holds that it will not need for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Bytes of records that were written and not told.
+    pub pending_bytes: usize,
+    /// The most actions of one player that wait for an earlier one.
+    pub ahead: usize,
+    /// Records in memory.
+    pub tail: u64,
+    /// How many of them somebody still needs: the disk, the backup, or whoever has to be told.
+    pub needed: u64,
+    /// Rises whenever old records could be forgotten.
+    pub progress: Index,
 }
 
 /// Whether a primary has nobody to acknowledge.
@@ -97,6 +116,11 @@ impl Replica {
         self.core.log.head()
     }
 
+    /// Whether everything it has is on its disk.
+    pub fn is_settled(&self) -> bool {
+        self.core.is_synced()
+    }
+
     /// What it is.
     pub fn standing(&self) -> Standing {
         match &self.role {
@@ -106,15 +130,21 @@ impl Replica {
                 let alone = if primary.is_alone() { Alone::Yes } else { Alone::No };
                 Standing::Primary(primary.epoch, alone)
             }
-            Role::Broken => Standing::Broken,
+            Role::Broken | Role::Left => Standing::Broken,
         }
     }
 
-    /// How many inputs and results wait in it: a bound that checkers watch.
-    pub fn waiting(&self) -> usize {
+    /// How much it holds: bounds that checkers watch.
+    pub fn load(&self) -> Load {
+        let (head, tail) = (self.core.log.head(), self.core.log.tail());
+        let written = head - self.core.disk.written.min(head);
         match &self.role {
-            Role::Primary(primary) => primary.waiting(),
-            _ => 0,
+            Role::Primary(primary) => primary.load(&self.core),
+            Role::Backup(_) => Load { tail, needed: written, progress: head, ..Load::default() },
+            // Whoever has no role takes nothing on.
+            Role::Nobody(_) | Role::Broken | Role::Left => {
+                Load { tail, needed: tail, progress: head, ..Load::default() }
+            }
         }
     }
 
@@ -135,10 +165,12 @@ impl Replica {
                 match &mut self.role {
                     Role::Primary(primary) => primary.on_persisted(&mut self.core, out),
                     Role::Backup(backup) => backup.on_persisted(&mut self.core, out),
+                    Role::Left => self.core.write_disk(out),
                     Role::Nobody(_) | Role::Broken => (),
                 }
                 Turn::Stay
             }
+            Command::Leave => self.on_leave(out),
             Command::Directory(done) => {
                 let Some(answer) = self.core.answered(done) else { return Turn::Stay };
                 self.on_answer(answer, out)
@@ -146,12 +178,24 @@ impl Replica {
         }
     }
 
+    /// Tells the others not to wait for its silence. To them it is as if it had died and come back without a role.
+    fn on_leave(&mut self, out: &mut Out) -> Turn {
+        if let Some(reign) = self.epoch() {
+            let (epoch, index) = self.core.log.standing();
+            for &peer in self.core.config.peers.iter().filter(|&&it| it != self.core.config.me) {
+                self.core.send_peer(peer, Lane::Sure, reign, Peer::Standing { epoch, index }, out);
+            }
+        }
+        self.core.write_disk(out);
+        Turn::Leave
+    }
+
     fn on_answer(&mut self, answer: Answer, out: &mut Out) -> Turn {
         match &mut self.role {
             Role::Nobody(nobody) => nobody.on_answer(&mut self.core, answer, out),
             Role::Backup(backup) => backup.on_answer(&mut self.core, answer, out),
             Role::Primary(primary) => primary.on_answer(&mut self.core, answer, out),
-            Role::Broken => Turn::Stay,
+            Role::Broken | Role::Left => Turn::Stay,
         }
     }
 
@@ -174,7 +218,7 @@ impl Replica {
             Role::Nobody(nobody) => nobody.on_peer(&mut self.core, from, epoch, peer, out),
             Role::Backup(backup) => backup.on_peer(&mut self.core, from, epoch, peer, out),
             Role::Primary(primary) => primary.on_peer(&mut self.core, from, epoch, peer, out),
-            Role::Broken => Turn::Stay,
+            Role::Broken | Role::Left => Turn::Stay,
         }
     }
 
@@ -220,7 +264,7 @@ impl Replica {
                 Role::Nobody(nobody) => nobody.on_timer(&mut self.core, purpose, out),
                 Role::Backup(backup) => backup.on_timer(&mut self.core, purpose, out),
                 Role::Primary(primary) => primary.on_timer(&mut self.core, purpose, out),
-                Role::Broken => Turn::Stay,
+                Role::Broken | Role::Left => Turn::Stay,
             };
             if !matches!(turn, Turn::Stay) {
                 return turn;
@@ -253,6 +297,19 @@ impl Replica {
                 out.raise(Event::Broken(why));
                 self.role = Role::Broken;
             }
+            Turn::Leave => {
+                self.leave_role(out);
+                self.role = Role::Left;
+            }
+        }
+    }
+
+    /// The epoch in which it has a role.
+    fn epoch(&self) -> Option<Epoch> {
+        match &self.role {
+            Role::Primary(it) => Some(it.epoch),
+            Role::Backup(it) => Some(it.epoch),
+            Role::Nobody(_) | Role::Broken | Role::Left => None,
         }
     }
 
@@ -262,12 +319,7 @@ impl Replica {
             primary.end(&self.core, out);
             out.raise(Event::Stage(Stage::Cleared));
         }
-        let epoch = match &self.role {
-            Role::Primary(it) => Some(it.epoch),
-            Role::Backup(it) => Some(it.epoch),
-            _ => None,
-        };
-        if let Some(epoch) = epoch {
+        if let Some(epoch) = self.epoch() {
             self.core.note(out, || Note::Resigned { epoch });
         }
         for &purpose in <Purpose as machine::TimerName>::ALL {
@@ -307,7 +359,7 @@ impl Machine for Replica {
 
     fn deadline(&self) -> Option<Time> {
         match self.role {
-            Role::Broken => None,
+            Role::Broken | Role::Left => None,
             _ => self.core.timers.deadline(),
         }
     }

@@ -1,5 +1,6 @@
 //! The command line as a user calls it.
 
+mod check;
 mod sim;
 
 use std::process::{Command, Output};

@@ -2,19 +2,101 @@
 
 use crate::violation::Violations;
 use crate::world::World;
-use zone::config::AHEAD_MAX;
+use machine::Address;
+use std::collections::BTreeMap;
+use zone::Load;
+use zone::config::{AHEAD_MAX, TAIL_MAX, UNACKED_BYTES_MAX};
 
 const NAME: &str = "bounded";
 
-/// Records that may wait to be told: what eight megabytes hold, at least a few dozen bytes each.
-const PENDING_MAX: usize = 200_000;
+/// What may be written beyond the limit of unacknowledged bytes: it is looked at before an event, not after it, and
+/// players who come are let in whatever waits.
+const SLACK_BYTES: usize = 1024 * 1024;
+
+/// What a tail may grow by between two times it is cut: a backup cuts it every few milliseconds, not with every record.
+const SLACK_RECORDS: u64 = 512;
+
+/// A tail is cut when something is announced or written to disk. One that is too long so many looks in a row, with
+/// progress in between, is not cut.
+const LOOKS: u32 = 3;
 
 /// Looks at every host, now and then.
-pub fn check(world: &World, out: &mut Violations) {
-    for (host, replica) in world.replicas() {
-        let waiting = replica.waiting();
-        if PENDING_MAX + AHEAD_MAX < waiting {
-            out.add(NAME, format!("{waiting} things wait in {host:?}"));
+#[derive(Debug, Default)]
+pub struct Bounded {
+    tails: BTreeMap<Address, Tail>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tail {
+    progress: u64,
+    looks: u32,
+}
+
+impl Bounded {
+    /// Looks at every host.
+    pub fn look(&mut self, world: &World, out: &mut Violations) {
+        for (host, replica) in world.replicas() {
+            self.look_at(host, replica.load(), out);
         }
+    }
+
+    fn look_at(&mut self, host: Address, load: Load, out: &mut Violations) {
+        let Load { pending_bytes, ahead, tail, .. } = load;
+        if UNACKED_BYTES_MAX + SLACK_BYTES < pending_bytes {
+            out.add(NAME, format!("{pending_bytes} bytes of records wait in {host:?}"));
+        }
+        if AHEAD_MAX < ahead {
+            out.add(NAME, format!("{ahead} actions of one player wait in {host:?}"));
+        }
+        if self.is_uncut(host, load) {
+            out.add(NAME, format!("{host:?} keeps {tail} records in memory"));
+        }
+    }
+
+    fn is_uncut(&mut self, host: Address, load: Load) -> bool {
+        let before = self.tails.entry(host).or_default();
+        let long = (TAIL_MAX as u64) + SLACK_RECORDS + load.needed < load.tail;
+        let progress = before.progress < load.progress;
+        let looks = if !long { 0 } else { before.looks + u32::from(progress) };
+        *before = Tail { progress: load.progress, looks };
+        LOOKS <= looks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Load = Load {
+        pending_bytes: UNACKED_BYTES_MAX,
+        ahead: AHEAD_MAX,
+        tail: TAIL_MAX as u64 + SLACK_RECORDS + 5,
+        needed: 5,
+        progress: 1,
+    };
+
+    fn verdict(loads: &[Load]) -> Vec<String> {
+        let (mut bounded, mut out) = (Bounded::default(), Violations::new(1));
+        for load in loads {
+            bounded.look_at(Address(1), *load, &mut out);
+        }
+        out.into_vec().into_iter().map(|it| it.detail).collect()
+    }
+
+    #[test]
+    fn whatever_is_full_is_not_too_full() {
+        let later = (1..9).map(|progress| Load { progress, ..FULL });
+        assert!(verdict(&later.collect::<Vec<_>>()).is_empty());
+    }
+
+    #[test]
+    fn every_queue_has_its_limit() {
+        let bytes = Load { pending_bytes: UNACKED_BYTES_MAX + SLACK_BYTES + 1, ..FULL };
+        assert!(verdict(&[bytes])[0].contains("bytes of records wait"));
+        assert!(verdict(&[Load { ahead: 65, ..FULL }])[0].contains("65 actions of one player"));
+        let long = |progress| Load { tail: FULL.tail + 1, progress, ..FULL };
+        assert!(verdict(&[long(2), long(3)]).is_empty(), "it may be about to be cut");
+        assert!(verdict(&[long(2), long(2), long(2)]).is_empty(), "it sleeps");
+        assert!(verdict(&[long(2), long(3), long(4)])[0].contains("4614 records in memory"));
     }
 }

@@ -6,7 +6,7 @@ use crate::violation::Violations;
 use kosmos::{Goods, Serial, State, conserved};
 use space::ObjectId;
 use std::collections::BTreeMap;
-use zone::{Cause, Change, Record};
+use zone::{Cause, Change};
 
 const NAME: &str = "conservation";
 
@@ -35,14 +35,15 @@ impl Accounts {
 
 pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
     let mut accounts = Accounts::default();
-    for record in records.iter().filter_map(|name| Record::from_bytes(&ledger.records.get(name)?.bytes)) {
+    for (at, record) in ledger.decoded(records) {
         let coins = accounts.coins;
         for change in &record.changes {
             match change {
                 Change::Put { object, state, .. } => match postcard::from_bytes::<State>(state) {
                     Ok(state) => accounts.set(*object, conserved(&state)),
                     Err(error) => {
-                        out.add(NAME, format!("record {}: {object} does not decode: {error}", record.index))
+                        let text = format!("record {}: {object} does not decode: {error}", record.index);
+                        out.add_at(at, NAME, text);
                     }
                 },
                 Change::Removed { object, .. } => accounts.set(*object, Goods::default()),
@@ -50,7 +51,8 @@ pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
             }
         }
         if accounts.coins != coins && !matches!(record.cause, Cause::Join(_) | Cause::Leave(_)) {
-            out.add(
+            out.add_at(
+                at,
                 NAME,
                 format!(
                     "record {} ({:?}): {coins} coins became {}",
@@ -59,7 +61,8 @@ pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
             );
         }
         if let Some((item, holders)) = accounts.holders.iter().find(|it| *it.1 != 1) {
-            out.add(
+            out.add_at(
+                at,
                 NAME,
                 format!("record {} ({:?}): item {item:?} is in {holders} places", record.index, record.cause),
             );

@@ -6,7 +6,7 @@ use crate::violation::Violations;
 use game::PlayerId;
 use machine::Time;
 use std::collections::BTreeMap;
-use zone::{Change, Note, Outcome, Record};
+use zone::{Change, Note, Outcome};
 
 const NAME: &str = "exactly_once";
 
@@ -29,12 +29,13 @@ impl State {
     pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
         let mut cursors: BTreeMap<PlayerId, u64> = BTreeMap::new();
         let mut logged: BTreeMap<(PlayerId, u64), Outcome> = BTreeMap::new();
-        for record in records.iter().filter_map(|name| Record::from_bytes(&ledger.records.get(name)?.bytes)) {
+        for (at, record) in ledger.decoded(records) {
             for change in record.changes {
                 let Change::Acted { player, number, outcome, .. } = change else { continue };
                 let cursor = cursors.entry(player).or_default();
                 if number != *cursor + 1 {
-                    out.add(
+                    out.add_at(
+                        at,
                         NAME,
                         format!(
                             "record {}: action {number} of {player} follows action {cursor}",
@@ -46,14 +47,16 @@ impl State {
                 logged.insert((player, number), outcome);
             }
         }
-        for ((player, number), (outcome, _)) in &self.answered {
+        for ((player, number), (outcome, at)) in &self.answered {
             match logged.get(&(*player, *number)) {
                 Some(it) if it == outcome => (),
-                Some(it) => out.add(
+                Some(it) => out.add_at(
+                    *at,
                     NAME,
                     format!("{player} was told {outcome:?} of action {number}, the log says {it:?}"),
                 ),
-                None => out.add(
+                None => out.add_at(
+                    *at,
                     NAME,
                     format!("{player} was told {outcome:?} of action {number}, which the log does not have"),
                 ),

@@ -1,5 +1,7 @@
 //! What must always hold, one file each. A checker sees everything that happens and says what is wrong with it.
 //!
+//! All but `bounded` and `recovery`, which look into living machines, judge histories of real processes as well.
+//!
 //! | file | statement | in the reliability list |
 //! |---|---|---|
 //! | `one_primary` | per epoch one host writes, the one the directory names; a record has one content | I3 |
@@ -14,7 +16,7 @@
 //! | `time` | records' times and cuts never go back | H13 |
 //! | `replay` | a single-threaded reference comes to the same effects | I9, I8 |
 //! | `conservation` | items and coins are neither made nor lost but where the game says so | I17 |
-//! | `rejoin` | a host that came back says nothing before it is admitted | I22 |
+//! | `rejoin` | a host that came back says nothing before it is admitted, in a newer epoch | I22 |
 //! | `bounded` | queues stay below their limits | I24 |
 //! | `recovery` | after the faults end, everybody plays again and agrees | I23 |
 
@@ -34,22 +36,45 @@ mod safe_to_tell;
 mod same_state;
 mod time;
 
+use crate::judge::About;
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
-use crate::world::World;
 use machine::{Address, Time};
 use zone::Note;
 
-pub use bounded::check as bounded;
+pub use bounded::Bounded;
 pub use recovery::{Agreement, check as recovery};
+pub use replay::same_end;
+
+/// All of them.
+pub const ALL: [&str; 15] = [
+    "one_primary",
+    "safe_to_tell",
+    "nothing_lost",
+    "prefix",
+    "same_state",
+    "fence",
+    "order",
+    "exactly_once",
+    "names",
+    "time",
+    "replay",
+    "conservation",
+    "rejoin",
+    "bounded",
+    "recovery",
+];
+
+/// Those that look into living machines: histories of real processes cannot tell.
+pub const LIVING: [&str; 2] = ["bounded", "recovery"];
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
     /// A machine says something about itself.
     Said(Address, &'a Note),
-    /// A host died.
-    Crashed(Address),
+    /// Somebody is gone, and everything they had in memory.
+    Gone(Address),
 }
 
 /// Everything that watches a run as it goes.
@@ -64,13 +89,13 @@ pub struct Checkers {
 
 impl Checkers {
     /// Sees something that happened. The ledger has not heard of it yet.
-    pub fn see(&mut self, fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
+    pub fn see(&mut self, fact: Fact<'_>, ledger: &Ledger, about: &About, out: &mut Violations) {
         self.one_primary.see(fact, ledger, out);
         self.rejoin.see(fact, out);
         self.order.see(fact, out);
         self.exactly_once.see(fact, out.now);
         self.same_state.see(fact, ledger, out);
-        safe_to_tell::see(fact, ledger, out);
+        safe_to_tell::see(fact, ledger, about, out);
         nothing_lost::see(fact, ledger, out);
         prefix::see(fact, ledger, out);
         fence::see(fact, out);
@@ -82,14 +107,20 @@ impl Checkers {
         self.exactly_once.roll_back(allowed_from);
     }
 
-    /// Judges the history that survived.
-    pub fn end(&self, last: Name, world: &World, out: &mut Violations) {
-        let records = world.ledger.chain(last);
-        self.exactly_once.end(&records, &world.ledger, out);
-        self.order.end(&records, &world.ledger, out);
-        names::end(&records, &world.ledger, out);
-        time::end(&records, &world.ledger, out);
-        conservation::end(&records, &world.ledger, out);
-        replay::end(&records, world, out);
+    /// Judges the history that survived; says what a reference comes to, if it comes through.
+    pub fn end(
+        &self,
+        last: Name,
+        ledger: &Ledger,
+        about: &About,
+        out: &mut Violations,
+    ) -> Option<zone::State> {
+        let records = ledger.chain(last);
+        self.exactly_once.end(&records, ledger, out);
+        self.order.end(&records, ledger, out);
+        names::end(&records, ledger, out);
+        time::end(&records, ledger, out);
+        conservation::end(&records, ledger, out);
+        replay::end(&records, ledger, about, out)
     }
 }

@@ -4,14 +4,14 @@ use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use space::ObjectId;
 use std::collections::BTreeMap;
-use zone::{Change, Record};
+use zone::Change;
 
 const NAME: &str = "names";
 
 pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
     // The last version of every object that ever was, and whether it lives.
     let mut known: BTreeMap<ObjectId, (u32, bool)> = BTreeMap::new();
-    for record in records.iter().filter_map(|name| Record::from_bytes(&ledger.records.get(name)?.bytes)) {
+    for (at, record) in ledger.decoded(records) {
         for change in &record.changes {
             let (object, version, lives) = match change {
                 Change::Put { object, version, .. } => (*object, *version, true),
@@ -25,7 +25,8 @@ pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
             };
             if expected != Some(version) {
                 let before = known.get(&object);
-                out.add(
+                out.add_at(
+                    at,
                     NAME,
                     format!("record {}: version {version} of {object} comes after {before:?}", record.index),
                 );

@@ -11,7 +11,7 @@ pub fn see(fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
     match fact {
         Fact::Said(host, Note::Reigns { epoch, .. }) => {
             let mine = ledger.memory.get(&host).copied().unwrap_or((space::Epoch(0), 0));
-            if let Some((lost, index)) = ledger.lost(mine) {
+            if let Some(((lost, index), _)) = ledger.lost(mine) {
                 let text = format!(
                     "{host:?} reigns in {epoch:?} with records up to {}, but record {index} of {lost:?} was announced",
                     mine.1
@@ -23,8 +23,8 @@ pub fn see(fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
         Fact::Said(host, Note::Announces { index, .. }) => {
             let Some(&mine) = ledger.memory.get(&host) else { return };
             let known = ledger.announced.range(..=index).next_back();
-            if let Some((&index, &(epoch, _))) = known
-                && !ledger.holds(mine, (epoch, index))
+            if let Some((&index, told)) = known
+                && !ledger.holds(mine, (told.epoch, index))
             {
                 out.add(NAME, format!("{host:?} announces another record {index} than was announced before"));
             }

@@ -5,25 +5,26 @@ use super::Fact;
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use game::PlayerId;
-use machine::Time;
+use machine::{Address, Time};
 use space::{Epoch, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
-use zone::{Change, Note, Record};
+use zone::{Change, Note};
 
 const NAME: &str = "order";
 
 #[derive(Debug, Default)]
 pub struct State {
-    /// The newest version each player has seen of each object.
-    newest: BTreeMap<(PlayerId, ObjectId), u32>,
+    /// The newest version each player has seen of each object, from where they play: a player may have several
+    /// sessions for a moment, and the older one hears old news.
+    newest: BTreeMap<(Address, PlayerId, ObjectId), u32>,
     /// Every version anybody saw, and who.
     seen: BTreeMap<(ObjectId, u32), (PlayerId, Epoch, Time)>,
 }
 
 impl State {
     pub fn see(&mut self, fact: Fact<'_>, out: &mut Violations) {
-        let Fact::Said(_, Note::Saw { player, epoch, object, version, .. }) = fact else { return };
-        let newest = self.newest.entry((*player, *object)).or_default();
+        let Fact::Said(by, Note::Saw { player, epoch, object, version, .. }) = fact else { return };
+        let newest = self.newest.entry((by, *player, *object)).or_default();
         if *version < *newest {
             out.add(NAME, format!("{player} sees version {version} of {object} after {newest}"));
         }
@@ -38,16 +39,17 @@ impl State {
 
     pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
         let mut written = BTreeSet::new();
-        for record in records.iter().filter_map(|name| Record::from_bytes(&ledger.records.get(name)?.bytes)) {
+        for (_, record) in ledger.decoded(records) {
             for change in &record.changes {
                 if let Change::Put { object, version, .. } | Change::Removed { object, version } = change {
                     written.insert((*object, *version));
                 }
             }
         }
-        for (&(object, version), (player, epoch, _)) in &self.seen {
+        for (&(object, version), (player, epoch, at)) in &self.seen {
             if !written.contains(&(object, version)) {
-                out.add(
+                out.add_at(
+                    *at,
                     NAME,
                     format!("{player} saw version {version} of {object} in {epoch:?}, which never was"),
                 );

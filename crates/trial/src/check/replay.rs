@@ -1,7 +1,8 @@
 //! A single-threaded reference that executes the surviving history again, from the inputs, chance and motions that
 //! were noted, comes to the same effects and the same state.
 
-use crate::ledger::{Ledger, Name};
+use crate::judge::About;
+use crate::ledger::{Ledger, Logged, Name};
 use crate::violation::Violations;
 use crate::world::World;
 use game::{Call, Draft, Names, Objects, Rules};
@@ -12,21 +13,30 @@ use zone::{Asked, Change, Ran, Record, State, changes_of};
 
 const NAME: &str = "replay";
 
-pub fn end(records: &[Name], world: &World, out: &mut Violations) {
-    let mut state = State::new(world.zone());
+pub fn end(records: &[Name], ledger: &Ledger, about: &About, out: &mut Violations) -> Option<State> {
+    let mut state = State::new(about.zone);
     for name in records {
-        let Some((record, ran)) = entry(&world.ledger, *name) else {
-            return out.add(NAME, format!("record {name:?} is nowhere"));
+        let Some((record, logged)) = entry(ledger, *name) else {
+            out.add(NAME, format!("record {name:?} is nowhere"));
+            return None;
         };
-        if let Some(ran) = ran
-            && let Err(why) = execute(&mut state, &record, ran, world.rules(), world.region())
-        {
-            return out.add(NAME, format!("record {} ({:?}): {why}", record.index, record.cause));
-        }
-        if let Err(misfit) = state.apply(&record) {
-            return out.add(NAME, misfit.to_string());
+        if let Err(why) = step(&mut state, &record, logged.ran.as_ref(), about) {
+            out.add_at(logged.at, NAME, format!("record {} ({:?}): {why}", record.index, record.cause));
+            return None;
         }
     }
+    Some(state)
+}
+
+fn step(state: &mut State, record: &Record, ran: Option<&Ran>, about: &About) -> Result<(), String> {
+    if let Some(ran) = ran {
+        execute(state, record, ran, &*about.rules, &about.region)?;
+    }
+    state.apply(record).map_err(|misfit| misfit.to_string())
+}
+
+/// Whoever has the log that the reference executed has the reference's state.
+pub fn same_end(world: &World, state: &State, out: &mut Violations) {
     for (host, replica) in world.replicas() {
         if replica.head() == state.head
             && replica.state().epoch == state.epoch
@@ -40,9 +50,9 @@ pub fn end(records: &[Name], world: &World, out: &mut Violations) {
     }
 }
 
-fn entry(ledger: &Ledger, name: Name) -> Option<(Record, Option<&Ran>)> {
+fn entry(ledger: &Ledger, name: Name) -> Option<(Record, &Logged)> {
     let logged = ledger.records.get(&name)?;
-    Some((Record::from_bytes(&logged.bytes)?, logged.ran.as_ref()))
+    Some((Record::from_bytes(&logged.bytes)?, logged))
 }
 
 fn execute(

@@ -3,15 +3,16 @@
 use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use machine::Time;
-use zone::{Record, cut_at};
+use zone::cut_at;
 
 const NAME: &str = "time";
 
 pub fn end(records: &[Name], ledger: &Ledger, out: &mut Violations) {
     let mut last = Time::ZERO;
-    for record in records.iter().filter_map(|name| Record::from_bytes(&ledger.records.get(name)?.bytes)) {
+    for (at, record) in ledger.decoded(records) {
         if record.time < last || record.cut != cut_at(record.time) {
-            out.add(NAME, format!("record {} is of {}, the one before of {last}", record.index, record.time));
+            let text = format!("record {} is of {}, the one before of {last}", record.index, record.time);
+            out.add_at(at, NAME, text);
         }
         last = record.time;
     }

@@ -5,6 +5,8 @@ mod faults;
 mod files;
 mod histories;
 mod hostile;
+mod pardon;
 mod planted;
 mod process;
 mod survival;
+mod written;

@@ -24,7 +24,7 @@ use crate::msg::Peer;
 use crate::note::Note;
 use crate::plant::Plant;
 use crate::record::{Cause, Change, Index};
-use crate::replica::Turn;
+use crate::replica::{Load, Turn};
 use announce::Pending;
 use due::Thoughts;
 use follow::{Follower, Leaving, Mode};
@@ -112,9 +112,12 @@ impl Primary {
         matches!(self.mode, Mode::Alone | Mode::Recruiting(..))
     }
 
-    /// How much waits in it.
-    pub(crate) fn waiting(&self) -> usize {
-        self.pending.len() + self.clients.waiting()
+    /// How much it holds.
+    pub(crate) fn load(&self, core: &Core) -> Load {
+        let (head, tail, progress) = (core.log.head(), core.log.tail(), self.announced);
+        let kept_from = self.mode.needed_after().min(self.announced).min(core.disk.written);
+        let (pending_bytes, ahead) = (self.pending_bytes, self.clients.ahead());
+        Load { pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
     }
 
     fn start_timers(&self, core: &mut Core) {
@@ -252,7 +255,9 @@ impl Primary {
             self.announce(core, &pending.record, out);
         }
         self.enter_waiting(core, out);
-        core.trim(self.mode.needed_after().min(self.announced));
+        if !core.config.plants.has(Plant::KeepTail) {
+            core.trim(self.mode.needed_after().min(self.announced));
+        }
         self.resume_choked(core, out);
     }
 

@@ -67,7 +67,8 @@ impl Clients {
         inside.map(|(&address, it)| (address, it.avatar)).collect()
     }
 
-    pub(super) fn waiting(&self) -> usize {
+    /// The most actions of one player that wait.
+    pub(super) fn ahead(&self) -> usize {
         self.by_address.values().map(|it| it.ahead.len()).max().unwrap_or(0)
     }
 

@@ -95,6 +95,9 @@ impl Primary {
         let (epoch, index) = (self.epoch, core.log.head() + 1);
         let mut changes = first;
         changes.extend(changes_of(&core.state, epoch, index, &product));
+        if core.config.plants.has(Plant::SkipVersions) {
+            skip_versions(epoch, &mut changes);
+        }
         let notices = product.notices.into_iter().map(|(to, bytes)| (to, ByteBuf::from(bytes))).collect();
         let motions = self.unlogged(core, product.reads.keys().copied());
         let time = core.world_now();
@@ -234,6 +237,18 @@ pub fn changes_of(state: &State, epoch: Epoch, index: Index, product: &Product) 
         changes.push(Change::LetterSent { stamp: stamp(), to: *to, letter: ByteBuf::from(letter.clone()) });
     }
     changes
+}
+
+/// A planted mistake: a later reign leaves room for versions that it may not know of.
+fn skip_versions(epoch: Epoch, changes: &mut [Change]) {
+    for change in changes {
+        if let Change::Put { version, .. } | Change::Removed { version, .. } = change
+            && 1 < epoch.0
+            && 1 < *version
+        {
+            *version += 1;
+        }
+    }
 }
 
 /// What a write of the game makes of an object.

@@ -1,0 +1,245 @@
+//! A stay in the world: the player's machine in a cell, and lines to its hosts that are dialled again when they break.
+
+use crate::lobby::{HostInfo, Lobby, LobbyError, Pass, SessionInfo};
+use history::{Entry, Header, What, file_name};
+use machine::{Address, Time};
+use net::cell::{self, Handle, Inbound, Owner};
+use net::chronicle::Chronicle;
+use net::dial::{Dialer, Target, Traffic};
+use net::{Close, address};
+use node::Client as Node;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use zone::{Happening, PlayerConfig};
+
+/// How many hosts are kept on the line: the one that serves, the one that would take over, and one more.
+const LINES: usize = 3;
+
+/// How soon a broken line is dialled again, and how long at most it takes when it keeps breaking.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// How a player connects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// QUIC.
+    #[default]
+    Quic,
+    /// WebSocket.
+    WebSocket,
+}
+
+/// What a stay is told when it begins.
+#[derive(Clone)]
+pub struct StayOptions {
+    /// How to connect.
+    pub transport: Transport,
+    /// What connects. Many stays may share one.
+    pub dialer: Dialer,
+    /// Where to write a history.
+    pub book: Book,
+    /// Where chance starts.
+    pub seed: u64,
+}
+
+/// A history that many players of a process write.
+#[derive(Clone, Default)]
+pub struct Book(Arc<Mutex<Chronicle>>);
+
+impl Book {
+    /// Begins the next life of a process of players in a folder.
+    pub fn begin(folder: &Path, process: &str) -> std::io::Result<Self> {
+        let header = history::header(&Header { process: process.to_owned(), world: None });
+        let chronicle = Chronicle::begin(folder, |life| file_name(process, life), &header)?;
+        Ok(Self(Arc::new(Mutex::new(chronicle))))
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut Chronicle) -> R) -> R {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, by: Address, what: What) {
+        self.with(|it| {
+            it.note(|out| history::encode(&Entry { time: net::clock::now(), by, what }, out));
+        });
+    }
+
+    fn is_on(&self) -> bool {
+        self.with(|it| it.is_on())
+    }
+
+    fn flush(&self) {
+        self.with(Chronicle::flush);
+    }
+}
+
+/// What is counted about a stay.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// What passed over its lines.
+    pub traffic: Arc<Traffic>,
+    /// Lines that were made anew after they broke.
+    pub redials: AtomicU64,
+    /// Whether a newer session took over, or the world let nobody in.
+    pub ended: AtomicBool,
+}
+
+/// A stay in the world.
+pub struct Stay {
+    /// The player's machine.
+    pub player: Handle<Node>,
+    /// What is counted.
+    pub counts: Arc<Counts>,
+    /// What the lobby said.
+    pub info: SessionInfo,
+    lines: JoinSet<()>,
+    address: Address,
+    book: Book,
+}
+
+impl Stay {
+    /// Begins a stay: `make` puts a will into the machine or not; what happens arrives at `heard`.
+    pub async fn begin(
+        lobby: &Lobby,
+        pass: &Pass,
+        options: StayOptions,
+        make: impl FnOnce(PlayerConfig, &SessionInfo) -> Node,
+        heard: mpsc::UnboundedSender<Happening>,
+    ) -> Result<Self, LobbyError> {
+        let info = lobby.session(pass).await?;
+        let hosts = info.hosts.iter().flat_map(|it| it.zones.iter().map(|&zone| address::replica(it.host, zone)));
+        let config = PlayerConfig {
+            player: game::PlayerId(info.player),
+            session: info.session,
+            name: info.name.clone(),
+            hosts: hosts.collect(),
+            seed: options.seed,
+            notes: options.book.is_on(),
+            plants: zone::Plants::default(),
+        };
+        let address = address::player(info.player);
+        let (player, inbox) = Handle::new();
+        options.book.note(address, What::Started);
+        let owner = Listener { heard, book: options.book.clone(), address };
+        cell::spawn_task(make(config, &info), owner, inbox);
+        let counts = Arc::new(Counts::default());
+        let mut lines = JoinSet::new();
+        let fresh = watch::channel((0, info.clone())).0;
+        let fresh = Arc::new(fresh);
+        for place in 0..info.hosts.len().min(LINES) {
+            let keeper = LineKeeper {
+                host: info.hosts[place].host,
+                lobby: lobby.clone(),
+                pass: pass.clone(),
+                options: options.clone(),
+                player: player.clone(),
+                counts: counts.clone(),
+                fresh: fresh.clone(),
+            };
+            lines.spawn(keeper.keep());
+        }
+        Ok(Self { player, counts, info, lines, address, book: options.book })
+    }
+
+    /// Ends the stay: says goodbye, hangs up.
+    pub async fn end(mut self) {
+        self.player.command(zone::Want::Leave);
+        // The goodbye leaves with the cell's next turn; once somebody can look, it has.
+        let _ = self.player.look(|_| ()).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        self.player.say(Inbound::Stop);
+        self.lines.shutdown().await;
+        self.book.note(self.address, What::Stopped);
+        self.book.flush();
+    }
+}
+
+struct Listener {
+    heard: mpsc::UnboundedSender<Happening>,
+    book: Book,
+    address: Address,
+}
+
+impl Owner<Node> for Listener {
+    fn hear(&mut self, _: Time, happening: Happening) {
+        match happening {
+            Happening::Note(note) => self.book.note(self.address, What::Said(note)),
+            it => drop(self.heard.send(it)),
+        }
+    }
+
+    fn flush(&mut self) {
+        self.book.flush();
+    }
+}
+
+/// Keeps one line.
+struct LineKeeper {
+    host: u32,
+    lobby: Lobby,
+    pass: Pass,
+    options: StayOptions,
+    player: Handle<Node>,
+    counts: Arc<Counts>,
+    /// The newest tokens, and how many times they were fetched. All lines share them.
+    fresh: Arc<watch::Sender<(u64, SessionInfo)>>,
+}
+
+impl LineKeeper {
+    async fn keep(self) {
+        let mut used = 0;
+        let mut wait = AGAIN.0;
+        let mut first = true;
+        loop {
+            let (version, info) = if first { self.fresh.borrow().clone() } else { self.tokens(used).await };
+            used = version;
+            let found = info.hosts.iter().find(|it| it.host == self.host).and_then(|it| Some((it, self.target(it)?)));
+            let ended = match found {
+                Some((host, target)) => match self.options.dialer.dial(&target, &host.token).await {
+                    Ok(line) => {
+                        if !first {
+                            self.counts.redials.fetch_add(1, Ordering::Relaxed);
+                        }
+                        wait = AGAIN.0;
+                        line.serve(&self.player, &self.counts.traffic).await
+                    }
+                    Err(why) => why,
+                },
+                None => Close::Gone,
+            };
+            first = false;
+            if ended == Close::Superseded {
+                return self.counts.ended.store(true, Ordering::Relaxed);
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(AGAIN.1);
+        }
+    }
+
+    fn target(&self, host: &HostInfo) -> Option<Target> {
+        Some(match self.options.transport {
+            Transport::Quic => Target::Quic { address: host.address, certificate: host.certificate()? },
+            Transport::WebSocket => Target::Socket { url: host.websocket.clone() },
+        })
+    }
+
+    /// Tokens that this line has not used: another line's newer ones, or the lobby's.
+    async fn tokens(&self, used: u64) -> (u64, SessionInfo) {
+        loop {
+            let known = self.fresh.borrow().clone();
+            // A token lives for half a minute; another line may have fetched these longer ago. Then the host refuses,
+            // and the next round fetches new ones.
+            if used < known.0 {
+                return known;
+            }
+            if let Ok(info) = self.lobby.renew(&self.pass, known.1.session).await {
+                self.fresh.send_modify(|it| *it = (it.0 + 1, info));
+            } else {
+                tokio::time::sleep(AGAIN.1 / 4).await;
+            }
+        }
+    }
+}

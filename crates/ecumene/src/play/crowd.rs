@@ -1,0 +1,298 @@
+//! Bots as real clients: each has its own session and connections, and is measured.
+
+use crate::Failure;
+use client::{Book, Counts, Lobby, Stay, StayOptions, Transport};
+use game::{Bot, Intent, Sight};
+use hdrhistogram::Histogram;
+use machine::{Rng, Span};
+use net::dial::Dialer;
+use node::Client as Node;
+use serde::Serialize;
+use space::{Polygon, Position};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use zone::{Happening, Outcome};
+
+/// Log-ins at once.
+const LOGINS: usize = 16;
+
+/// How long bots may take to hear their last answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+
+/// What a crowd is like.
+#[derive(Clone)]
+pub struct CrowdOptions {
+    /// The lobby.
+    pub lobby: String,
+    /// How many.
+    pub count: usize,
+    /// What they do: a bot's name, or `mixed`.
+    pub behaviour: String,
+    /// How they connect.
+    pub transport: Transport,
+    /// Where to write their history.
+    pub book: Book,
+    /// Where their chance starts.
+    pub seed: u64,
+    /// How often each decides; `None` as bots do.
+    pub pace: Option<Span>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CrowdReport {
+    /// How many bots there were.
+    pub clients: usize,
+    /// Actions that were answered.
+    pub actions_acked: u64,
+    /// Of these, those that were refused.
+    pub actions_refused: u64,
+    /// Half of the answers took less.
+    pub action_latency_p50_ms: f64,
+    /// One in a hundred took longer.
+    pub action_latency_p99_ms: f64,
+    /// The longest.
+    pub action_latency_max_ms: f64,
+    /// Actions answered per second, all together.
+    pub actions_per_second: f64,
+    /// Poses that arrived, per bot and second.
+    pub updates_per_client_second: f64,
+    /// Bytes of frames that arrived, per bot and second.
+    pub bytes_per_client_second: f64,
+    /// UDP packets (or WebSocket messages) that arrived, per bot and second.
+    pub packets_per_client_second: f64,
+    /// How often a bot came back in after its server was silent.
+    pub reconnects: u64,
+    /// Connections that were dialled again.
+    pub redials: u64,
+    /// Actions that were neither done nor refused by the end, and sessions lost.
+    pub errors: u64,
+    /// For how long, in seconds.
+    pub seconds: f64,
+}
+
+#[derive(Debug)]
+struct Tally {
+    latency: Histogram<u64>,
+    acked: u64,
+    refused: u64,
+    entered: u64,
+    closed: u64,
+}
+
+/// A crowd of bots.
+pub struct Crowd {
+    stays: Vec<Stay>,
+    calm: Arc<AtomicBool>,
+    tally: Arc<Mutex<Tally>>,
+    began: Instant,
+    /// What had been received when measuring began: bytes, packets, poses.
+    base: (u64, u64, u64),
+    failed: u64,
+}
+
+/// A bot whose will can be taken away.
+struct Calmable {
+    bot: Box<dyn Bot>,
+    calm: Arc<AtomicBool>,
+}
+
+impl Bot for Calmable {
+    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
+        if !self.calm.load(Ordering::Relaxed) {
+            self.bot.decide(sight, rng, wants);
+        }
+    }
+}
+
+impl Crowd {
+    /// Brings a crowd in. Returns when all are in or have failed to.
+    pub async fn enter(options: CrowdOptions) -> Result<Self, Failure> {
+        let dialer = Dialer::new()?;
+        let calm = Arc::new(AtomicBool::new(false));
+        let latency = Histogram::new_with_bounds(1, 600_000_000, 3).map_err(anyhow::Error::msg)?;
+        let tally = Arc::new(Mutex::new(Tally { latency, acked: 0, refused: 0, entered: 0, closed: 0 }));
+        let logins = Arc::new(Semaphore::new(LOGINS));
+        let mut entering = JoinSet::new();
+        for number in 0..options.count {
+            let (options, dialer, calm) = (options.clone(), dialer.clone(), calm.clone());
+            let (tally, logins) = (tally.clone(), logins.clone());
+            entering.spawn(async move {
+                let _permit = logins.acquire().await;
+                enter_one(number, options, dialer, calm, tally).await
+            });
+        }
+        let mut stays = Vec::new();
+        let mut failed = 0;
+        while let Some(stay) = entering.join_next().await {
+            match stay.map_err(anyhow::Error::from)? {
+                Ok(stay) => stays.push(stay),
+                Err(Failure::Asked(why)) => return Err(Failure::Asked(why)),
+                Err(Failure::Ran(error)) => {
+                    failed += 1;
+                    tracing::warn!(%error, "a bot did not get in");
+                }
+            }
+        }
+        if stays.is_empty() && 0 < options.count {
+            return Err(anyhow::anyhow!("no bot got in; is a world running at {}?", options.lobby).into());
+        }
+        let crowd = Self { stays, calm, tally, began: Instant::now(), base: (0, 0, 0), failed };
+        crowd.until(Duration::from_secs(20), |tally, count| count as u64 <= tally.entered).await;
+        Ok(crowd)
+    }
+
+    fn tally<R>(&self, look: impl FnOnce(&mut Tally) -> R) -> R {
+        look(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn until(&self, within: Duration, done: impl Fn(&mut Tally, usize) -> bool) {
+        let deadline = Instant::now() + within;
+        while Instant::now() < deadline && !self.tally(|it| done(it, self.stays.len())) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// How many answers there were so far, for watching.
+    pub fn acked(&self) -> u64 {
+        self.tally(|it| it.acked)
+    }
+
+    /// How many bots there are.
+    pub fn len(&self) -> usize {
+        self.stays.len()
+    }
+
+    async fn received(&self) -> (u64, u64, u64) {
+        let mut sum = (0, 0, 0);
+        for stay in &self.stays {
+            let traffic = &stay.counts.traffic;
+            sum.0 += traffic.bytes_in.load(Ordering::Relaxed);
+            sum.1 += traffic.packets_in.load(Ordering::Relaxed);
+            sum.2 += stay.player.look(Node::poses).await.unwrap_or(0);
+        }
+        sum
+    }
+
+    /// Begins to measure.
+    pub async fn measure(&mut self) {
+        self.base = self.received().await;
+        self.tally(|it| {
+            it.latency.reset();
+            (it.acked, it.refused) = (0, 0);
+            it.entered = self.stays.len() as u64;
+        });
+        self.began = Instant::now();
+    }
+
+    /// Lets the bots rest, waits for their last answers, and says what was measured.
+    pub async fn finish(self) -> CrowdReport {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let (bytes, packets, poses) = self.received().await;
+        self.calm.store(true, Ordering::Relaxed);
+        let unanswered = self.last_answers().await;
+        let lost = self.stays.iter().filter(|it| it.counts.ended.load(Ordering::Relaxed)).count() as u64;
+        let redials = self.stays.iter().map(|it| redials(&it.counts)).sum();
+        let per_client = |sum: u64| sum as f64 / (self.stays.len().max(1) as f64 * seconds);
+        let (clients, failed, base) = (self.stays.len(), self.failed, self.base);
+        let report = self.tally(|it| CrowdReport {
+            clients,
+            actions_acked: it.acked,
+            actions_refused: it.refused,
+            action_latency_p50_ms: it.latency.value_at_quantile(0.5) as f64 / 1e3,
+            action_latency_p99_ms: it.latency.value_at_quantile(0.99) as f64 / 1e3,
+            action_latency_max_ms: it.latency.max() as f64 / 1e3,
+            actions_per_second: it.acked as f64 / seconds,
+            updates_per_client_second: per_client(poses - base.2),
+            bytes_per_client_second: per_client(bytes - base.0),
+            packets_per_client_second: per_client(packets - base.1),
+            reconnects: it.entered.saturating_sub(clients as u64),
+            redials,
+            errors: unanswered + lost + it.closed + failed,
+            seconds,
+        });
+        let mut leaving = JoinSet::new();
+        for stay in self.stays {
+            leaving.spawn(stay.end());
+        }
+        leaving.join_all().await;
+        report
+    }
+
+    /// Waits for the last answers; how many did not come.
+    async fn last_answers(&self) -> u64 {
+        let deadline = Instant::now() + LAST_ANSWERS;
+        loop {
+            let mut unanswered = 0;
+            for stay in &self.stays {
+                unanswered += stay.player.look(|it| it.player().unanswered() as u64).await.unwrap_or(1);
+            }
+            if unanswered == 0 || deadline < Instant::now() {
+                return unanswered;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+fn redials(counts: &Counts) -> u64 {
+    counts.redials.load(Ordering::Relaxed)
+}
+
+async fn enter_one(
+    number: usize,
+    options: CrowdOptions,
+    dialer: Dialer,
+    calm: Arc<AtomicBool>,
+    tally: Arc<Mutex<Tally>>,
+) -> Result<Stay, Failure> {
+    let names = kosmos::bots::NAMES;
+    let behaviour = match options.behaviour.as_str() {
+        "mixed" => names[number % names.len()],
+        name => name,
+    };
+    let lobby = Lobby::new(&options.lobby);
+    let pass = lobby.guest(&format!("{behaviour}-{number}")).await?;
+    let (heard, happenings) = mpsc::unbounded_channel();
+    tokio::spawn(listen(happenings, tally));
+    let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
+    let stay_options = StayOptions { transport: options.transport, dialer, book: options.book, seed };
+    let make = |config, info: &client::SessionInfo| {
+        let region = region_of(info);
+        let bot = region.and_then(|it| kosmos::bots::by_name(behaviour, &it));
+        let node = match bot {
+            Some(bot) => Node::bot(config, Box::new(Calmable { bot, calm })),
+            None => Node::new(config),
+        };
+        match options.pace {
+            Some(pace) => node.paced(pace),
+            None => node,
+        }
+    };
+    Ok(Stay::begin(&lobby, &pass, stay_options, make, heard).await?)
+}
+
+fn region_of(info: &client::SessionInfo) -> Option<Polygon> {
+    let corners: Result<Vec<_>, _> = info.world.region.iter().map(|it| Position::new(it[0], it[1])).collect();
+    Polygon::new(&corners.ok()?).ok()
+}
+
+async fn listen(mut happenings: mpsc::UnboundedReceiver<Happening>, tally: Arc<Mutex<Tally>>) {
+    while let Some(happening) = happenings.recv().await {
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        match happening {
+            Happening::Answered(_, outcome, took) => {
+                tally.acked += 1;
+                tally.refused += u64::from(outcome != Outcome::Done);
+                tally.latency.saturating_record(took.as_micros().max(1));
+            }
+            Happening::Entered(_) => tally.entered += 1,
+            Happening::Closed(_) => tally.closed += 1,
+            _ => (),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Accounts on a disk: no account is acknowledged before a crash could not undo it.
+//!
+//! Accounts are never removed and get their ids in order, so the number of accounts is also the counter of ids.
+//! Opening again gives every account that was acknowledged, and perhaps one more that was not: whoever asked for
+//! that one finds the name taken, and logs in.
+
+use crate::config::{ACCOUNT_IDS_END, ACCOUNTS_MAX, SNAPSHOT_EVERY};
+use crate::{Name, NameKey, PasswordHash};
+use game::PlayerId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use store::{Limits, Log, Media, Recovery, StoreError};
+use thiserror::Error;
+
+/// Names the shape of the records and snapshots of this crate.
+const SCHEMA: u64 = u64::from_le_bytes(*b"ECUMLOB1");
+
+/// One account. A record holds one, the snapshot all of them in order of their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Who.
+    pub player: PlayerId,
+    /// What they are called, in the case they chose.
+    pub name: Name,
+    /// What is kept of the password.
+    pub password: PasswordHash,
+}
+
+/// All accounts, on a medium.
+#[derive(Debug)]
+pub struct Accounts<M> {
+    log: Log<M>,
+    by_name: BTreeMap<NameKey, Account>,
+    settings: AccountSettings,
+    created_since_snapshot: u64,
+    failure: Option<StoreError>,
+}
+
+/// What a caller may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountSettings {
+    /// After so many new accounts a snapshot takes the place of the log; later, if there are many already.
+    pub snapshot_every: u64,
+    /// How many accounts there may be, at most [`ACCOUNTS_MAX`].
+    pub accounts_max: usize,
+    /// The log's own limits.
+    pub limits: Limits,
+}
+
+impl Default for AccountSettings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self { snapshot_every: SNAPSHOT_EVERY, accounts_max: ACCOUNTS_MAX, limits }
+    }
+}
+
+/// Why accounts could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// The store did not open.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The disk lost accounts. Going on would give their names and ids to others, and with them all they own.
+    #[error(
+        "the lobby's disk lost what it had promised to keep ({0}). Restore the folder from a copy; or remove the \
+         files set aside to go on with what is left, but then new accounts get the ids of lost ones"
+    )]
+    Damaged(Recovery),
+    /// A record or the snapshot is whole, but makes no sense.
+    #[error("record {index} of the lobby makes no sense ({reason}): was it written by another program?")]
+    Senseless {
+        /// Its number; that of the last record it stands for, if it is the snapshot.
+        index: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+/// Why there is no new account.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CreateError {
+    /// Another account has this name, but perhaps for case.
+    #[error("this name is taken: choose another one, or log in if it is yours")]
+    Taken,
+    /// There are as many accounts as there may be.
+    #[error("this world takes no more accounts: play as a guest")]
+    Full,
+    /// Nobody knows whether the account is on the disk.
+    #[error("the lobby's disk fails: try again later")]
+    Disk(StoreError),
+}
+
+impl<M: Media> Accounts<M> {
+    /// Opens the accounts on a medium.
+    pub fn open(media: M, settings: AccountSettings) -> Result<Self, OpenError> {
+        let (log, opened) = Log::open(media, SCHEMA, settings.limits)?;
+        // Files set aside by an earlier opening count as well: only who has looked at them may remove them.
+        if opened.recovery.is_damaged() || !opened.recovery.aside.is_empty() {
+            return Err(OpenError::Damaged(opened.recovery));
+        }
+        let recalled = opened.recalled;
+        let created_since_snapshot = recalled.records.len() as u64;
+        let by_name = BTreeMap::new();
+        let mut accounts = Self { log, by_name, settings, created_since_snapshot, failure: None };
+        if let Some((index, bytes)) = recalled.snapshot {
+            accounts.read_snapshot(&bytes).map_err(|reason| OpenError::Senseless { index, reason })?;
+        }
+        for (index, bytes) in (recalled.first..).zip(recalled.records) {
+            accounts.read_record(&bytes).map_err(|reason| OpenError::Senseless { index, reason })?;
+        }
+        Ok(accounts)
+    }
+
+    fn read_snapshot(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+        let accounts: Vec<Account> = decode(bytes)?;
+        accounts.into_iter().try_for_each(|account| self.recall(account))
+    }
+
+    fn read_record(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+        self.recall(decode(bytes)?)
+    }
+
+    /// Takes an account found on the disk.
+    fn recall(&mut self, account: Account) -> Result<(), &'static str> {
+        if account.player != self.next_player() {
+            return Err("an id out of order");
+        }
+        if self.by_name.len() == ACCOUNTS_MAX {
+            return Err("too many accounts");
+        }
+        let is_taken = self.by_name.insert(account.name.key(), account).is_some();
+        if is_taken { Err("two accounts of one name") } else { Ok(()) }
+    }
+
+    /// Whether an account of this name could be created.
+    pub fn may_create(&self, name: &Name) -> Result<(), CreateError> {
+        if self.by_name.contains_key(&name.key()) {
+            return Err(CreateError::Taken);
+        }
+        let max = self.settings.accounts_max.min(ACCOUNTS_MAX);
+        if max <= self.by_name.len() { Err(CreateError::Full) } else { Ok(()) }
+    }
+
+    /// Creates an account. When this returns its id, the account is on the disk.
+    pub fn create(&mut self, name: Name, password: PasswordHash) -> Result<PlayerId, CreateError> {
+        self.may_create(&name)?;
+        if self.failure.is_some() {
+            return Err(CreateError::Disk(StoreError::Poisoned));
+        }
+        let account = Account { player: self.next_player(), name, password };
+        if let Err(error) = self.log.append(self.log.next(), &[encode(&account)]) {
+            self.failure = Some(error.clone());
+            return Err(CreateError::Disk(error));
+        }
+        let player = account.player;
+        self.by_name.insert(account.name.key(), account);
+        self.created_since_snapshot += 1;
+        // A snapshot holds everything, so it waits until the accounts have doubled: each is written a few times.
+        if self.settings.snapshot_every.max(self.by_name.len() as u64 / 2) <= self.created_since_snapshot {
+            self.snapshot();
+        }
+        Ok(player)
+    }
+
+    /// A snapshot that fails does not undo the account before it: that one is acknowledged, the next is not.
+    fn snapshot(&mut self) {
+        let mut accounts: Vec<&Account> = self.by_name.values().collect();
+        accounts.sort_unstable_by_key(|account| account.player);
+        let last = self.log.next() - 1;
+        self.failure = self.log.keep(last, &encode(&accounts)).err();
+        self.created_since_snapshot = 0;
+    }
+
+    fn next_player(&self) -> PlayerId {
+        let next = self.by_name.len() as u64 + 1;
+        assert!(next < ACCOUNT_IDS_END, "the limit of accounts is far below the ids of guests");
+        PlayerId(next)
+    }
+
+    /// The account of this name, in any case.
+    pub fn find(&self, name: &Name) -> Option<&Account> {
+        self.by_name.get(&name.key())
+    }
+
+    /// How many accounts there are.
+    pub fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    /// Why no account can be created until this is opened again, if so. Those that there are can log in.
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    /// What they lie on, to do it harm: for tests and simulators.
+    pub fn media_mut(&mut self) -> &mut M {
+        self.log.media_mut()
+    }
+
+    /// Closes the accounts and gives their medium back, to be opened again.
+    pub fn into_media(self) -> M {
+        self.log.into_media()
+    }
+}
+
+fn encode(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("accounts are numbers and texts")
+}
+
+fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, &'static str> {
+    let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| "not an account")?;
+    if rest.is_empty() { Ok(value) } else { Err("more than an account") }
+}

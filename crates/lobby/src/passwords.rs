@@ -1,0 +1,127 @@
+//! Argon2id: what is kept of a password.
+//!
+//! Hashing and verifying take tens of milliseconds and 19 MiB each. They are functions of their arguments, so that the caller
+//! can run them beside everything else, and limits how many run at once.
+
+use crate::Password;
+use crate::config::{HASH_KIB, HASH_KIB_MAX, HASH_LANES, HASH_PASSES, HASH_PASSES_MAX, HASH_TEXT_MAX};
+use argon2::password_hash::phc;
+use argon2::{Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier as _, Version};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use thiserror::Error;
+
+/// A hash of no password, at the price of a real one: what an unknown name is checked against.
+const NOBODYS: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// A salted hash in the form of the Password Hashing Competition: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PasswordHash(String);
+
+/// A text that is no hash of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("this is no Argon2id hash at a price that can be paid")]
+pub struct HashError;
+
+/// Hashes a password. The salt is random, and a new one for every password.
+pub fn hash_password(password: &Password, salt: [u8; 16]) -> PasswordHash {
+    let params = Params::new(HASH_KIB, HASH_PASSES, HASH_LANES, None).expect("the constants are legal");
+    let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let hash = argon.hash_password_with_salt(password.as_bytes(), &salt);
+    PasswordHash(hash.expect("the lengths of password and salt are legal").to_string())
+}
+
+/// Whether a password is the one that was hashed. Costs what hashing cost.
+pub fn verify(password: &Password, hash: &PasswordHash) -> bool {
+    let Ok(hash) = phc::PasswordHash::new(&hash.0) else { return false };
+    Argon2::default().verify_password(password.as_bytes(), &hash).is_ok()
+}
+
+impl PasswordHash {
+    /// Fits no password that anybody knows, and takes as long as any to find out.
+    pub fn nobodys() -> Self {
+        Self(NOBODYS.to_owned())
+    }
+
+    /// Reads what [`as_str`](Self::as_str) gave.
+    pub fn parse(text: &str) -> Result<Self, HashError> {
+        let hash = phc::PasswordHash::new(text).map_err(|_| HashError)?;
+        let params = Params::try_from(&hash).map_err(|_| HashError)?;
+        let is_ours =
+            hash.algorithm == Algorithm::Argon2id.ident() && hash.salt.is_some() && hash.hash.is_some();
+        let is_payable = params.m_cost() <= HASH_KIB_MAX
+            && params.t_cost() <= HASH_PASSES_MAX
+            && params.p_cost() <= HASH_LANES;
+        let is_short = text.len() <= HASH_TEXT_MAX;
+        if is_ours && is_payable && is_short { Ok(Self(text.to_owned())) } else { Err(HashError) }
+    }
+
+    /// The hash as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Hashes have no business in a log.
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PasswordHash(…)")
+    }
+}
+
+impl TryFrom<String> for PasswordHash {
+    type Error = HashError;
+    fn try_from(text: String) -> Result<Self, HashError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<PasswordHash> for String {
+    fn from(hash: PasswordHash) -> Self {
+        hash.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(hash: &PasswordHash) -> Params {
+        Params::try_from(&phc::PasswordHash::new(hash.as_str()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn nobody_costs_what_somebody_costs() {
+        let somebody = hash_password(&Password::parse("correct horse").unwrap(), [7; 16]);
+        let (somebody, nobody) = (params(&somebody), params(&PasswordHash::parse(NOBODYS).unwrap()));
+        assert_eq!(
+            (nobody.m_cost(), nobody.t_cost(), nobody.p_cost(), nobody.output_len()),
+            (HASH_KIB, HASH_PASSES, HASH_LANES, Some(32))
+        );
+        assert_eq!(somebody, nobody);
+        assert!(!verify(&Password::parse("correct horse").unwrap(), &PasswordHash::nobodys()));
+    }
+
+    #[test]
+    fn only_the_same_password_fits() {
+        let password = |text| Password::parse(text).unwrap();
+        let hash = hash_password(&password("correct horse"), [7; 16]);
+        assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.as_str());
+        assert!(verify(&password("correct horse"), &hash));
+        assert!(!verify(&password("correct horsf"), &hash));
+        assert!(!verify(&password("correct horse "), &hash));
+        assert_ne!(hash.as_str(), hash_password(&password("correct horse"), [8; 16]).as_str());
+        assert!(PasswordHash::parse(hash.as_str()).is_ok() && hash.as_str().len() <= HASH_TEXT_MAX);
+    }
+
+    #[test]
+    fn damaged_prices_are_not_paid() {
+        for (from, to) in [("19456", "4294967295"), ("t=2", "t=4294967295"), ("p=1", "p=2"), ("2id", "2i")] {
+            assert_eq!(PasswordHash::parse(&NOBODYS.replace(from, to)), Err(HashError));
+        }
+        assert_eq!(PasswordHash::parse("$argon2id$v=19$m=19456,t=2,p=1"), Err(HashError));
+        assert_eq!(PasswordHash::parse(""), Err(HashError));
+    }
+}

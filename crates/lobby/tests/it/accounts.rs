@@ -1,0 +1,233 @@
+//! Accounts on disks that die, fail and lie.
+
+use crate::bench::{SMALL, hash, name};
+use crate::disk::Disk;
+use game::PlayerId;
+use lobby::{AccountSettings, Accounts, CreateError, Name, OpenError};
+use machine::Rng;
+use proptest::prelude::*;
+use std::fs;
+use std::path::PathBuf;
+use store::{Files, Log, Media, Memory};
+
+const SCHEMA: u64 = u64::from_le_bytes(*b"ECUMLOB1");
+
+fn open<M: Media>(media: M) -> Accounts<M> {
+    Accounts::open(media, SMALL).unwrap()
+}
+
+fn numbered(number: u64) -> Name {
+    name(&format!("Player {number}"))
+}
+
+#[test]
+fn ids_rise_and_names_are_unique() {
+    let mut accounts = open(Memory::new());
+    assert_eq!(accounts.create(name("Ada"), hash()), Ok(PlayerId(1)));
+    assert_eq!(accounts.create(name("Bob"), hash()), Ok(PlayerId(2)));
+    for taken in ["Ada", "ADA", "ada ", "bOB"] {
+        assert_eq!(accounts.create(name(taken), hash()), Err(CreateError::Taken));
+    }
+    assert_eq!(
+        accounts.find(&name("aDa")).map(|it| (it.player, it.name.as_str())),
+        Some((PlayerId(1), "Ada"))
+    );
+    assert_eq!(accounts.find(&name("Eve")), None);
+    assert_eq!(accounts.len(), 2);
+}
+
+#[test]
+fn there_is_a_limit() {
+    let settings = AccountSettings { accounts_max: 2, ..SMALL };
+    let mut accounts = Accounts::open(Memory::new(), settings).unwrap();
+    (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
+    assert_eq!(accounts.create(numbered(3), hash()), Err(CreateError::Full));
+    assert_eq!(accounts.create(numbered(2), hash()), Err(CreateError::Taken));
+    // A lower limit than before closes no account.
+    let lower = AccountSettings { accounts_max: 1, ..SMALL };
+    assert_eq!(Accounts::open(accounts.into_media(), lower).unwrap().len(), 2);
+}
+
+#[test]
+fn they_survive_in_a_folder() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lobby").join("survive");
+    let _ = fs::remove_dir_all(&folder);
+    for number in 1..=20 {
+        let mut accounts = open(Files::open(&folder).unwrap());
+        assert_eq!(accounts.len() as u64, number - 1);
+        assert_eq!(accounts.create(numbered(number), hash()), Ok(PlayerId(number)));
+    }
+    let accounts = open(Files::open(&folder).unwrap());
+    for number in 1..=20 {
+        let account = accounts.find(&numbered(number)).unwrap();
+        assert_eq!((account.player, &account.password), (PlayerId(number), &hash()));
+    }
+}
+
+/// [`live`] over many seeds. Both ends of an unanswered request must come up, or the lives are too kind.
+#[test]
+fn no_acknowledged_account_is_lost() {
+    let mut ends = [0, 0];
+    for seed in 0..60 {
+        live(seed, false, &mut ends).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+    assert!(ends.iter().all(|&count| 0 < count), "{ends:?}");
+}
+
+#[test]
+fn a_disk_that_forgets_to_sync_is_found_out() {
+    assert!((0..60).any(|seed| live(seed, true, &mut [0, 0]).is_err()));
+}
+
+/// Eight lives on one disk, each ended by a crash, perhaps after a failing sync or a power cut: nothing that was
+/// acknowledged is lost, nothing is found that nobody asked for, and no id means two people. `ends` counts how often
+/// an account was not found, and found, that nobody was sure of.
+fn live(seed: u64, forgets_syncs: bool, ends: &mut [u32; 2]) -> Result<(), String> {
+    let mut rng = Rng::seeded(seed);
+    let mut disk = Disk { memory: Memory::new(), forgets_syncs };
+    let (mut known, mut unsure) = (Vec::new(), None);
+    for life in 0..8 {
+        let mut accounts = Accounts::open(disk, SMALL).map_err(|error| error.to_string())?;
+        if let Some(name) = unsure.take() {
+            let is_found = accounts.find(&name).is_some();
+            ends[usize::from(is_found)] += 1;
+            known.extend(is_found.then_some(name));
+        }
+        is_all(&accounts, &known)?;
+        trouble(&mut accounts.media_mut().memory, &mut rng);
+        for name in (0..rng.below(6)).map(|number| numbered(10 * life + number)) {
+            match accounts.create(name.clone(), hash()) {
+                Ok(_) => known.push(name),
+                Err(_) => {
+                    unsure = Some(name);
+                    break;
+                }
+            }
+            is_all(&accounts, &known)?;
+        }
+        disk = accounts.into_media();
+        disk.memory.crash(&mut rng);
+    }
+    Ok(())
+}
+
+fn trouble(memory: &mut Memory, rng: &mut Rng) {
+    match rng.below(3) {
+        0 => memory.fail_next_sync(rng),
+        1 => memory.cut_power_after(rng.below(20)),
+        _ => (),
+    }
+}
+
+fn is_all<M: Media>(accounts: &Accounts<M>, known: &[Name]) -> Result<(), String> {
+    let found = known.iter().map(|name| accounts.find(name).map(|it| it.player.0));
+    let is_right = accounts.len() == known.len() && found.eq((1..=known.len() as u64).map(Some));
+    if is_right { Ok(()) } else { Err(format!("should be {known:?}, but there are {}", accounts.len())) }
+}
+
+/// After a failure no account is created until somebody has looked; those that there are remain.
+#[test]
+fn a_failed_disk_stays_failed() {
+    let mut accounts = open(Memory::new());
+    accounts.create(name("Ada"), hash()).unwrap();
+    accounts.media_mut().fail_next_sync(&mut Rng::seeded(1));
+    for other in ["Bob", "Bob", "Eve"] {
+        let error = accounts.create(name(other), hash()).unwrap_err();
+        assert!(matches!(error, CreateError::Disk(_)), "{error}");
+        assert_eq!(error.to_string(), "the lobby's disk fails: try again later");
+    }
+    assert!(accounts.failure().is_some());
+    assert!(accounts.find(&name("Ada")).is_some() && accounts.find(&name("Bob")).is_none());
+}
+
+/// The account before a snapshot that fails is durable, and acknowledged.
+#[test]
+fn a_failed_snapshot_does_not_undo_the_account() {
+    let mut accounts = open(Memory::new());
+    (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
+    let before = accounts.into_media();
+    let failing = (0..16).find(|&operations| {
+        let mut accounts = open(before.clone());
+        accounts.media_mut().cut_power_after(operations);
+        let is_it = accounts.create(numbered(3), hash()).is_ok() && accounts.failure().is_some();
+        if is_it {
+            assert!(matches!(accounts.create(numbered(4), hash()), Err(CreateError::Disk(_))));
+            let mut disk = accounts.into_media();
+            disk.crash(&mut Rng::seeded(1));
+            assert_eq!(open(disk).len(), 3);
+        }
+        is_it
+    });
+    assert!(failing.is_some());
+}
+
+/// Going on after a loss would give a lost player's name and id, and all they own, to the next who comes.
+#[test]
+fn a_damaged_disk_waits_for_a_person() {
+    let mut accounts = open(Memory::new());
+    (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
+    let mut disk = accounts.into_media();
+    assert!(disk.flip_bit("log-00000000000000000001", 8 * 50));
+    for _ in 0..2 {
+        let error = Accounts::open(&mut disk, SMALL).unwrap_err();
+        assert!(matches!(error, OpenError::Damaged(_)), "{error}");
+        assert!(error.to_string().contains("Restore the folder from a copy"), "{error}");
+    }
+}
+
+#[test]
+fn senseless_records_are_named() {
+    let mut accounts = open(Memory::new());
+    accounts.create(name("Ada"), hash()).unwrap();
+    let (mut log, opened) = Log::open(accounts.into_media(), SCHEMA, SMALL.limits).unwrap();
+    let ada = opened.recalled.records[0].clone();
+    let second = |change: fn(&mut Vec<u8>)| {
+        let mut record = ada.clone();
+        change(&mut record);
+        record
+    };
+    let cases: [(Vec<u8>, &str); 5] = [
+        (ada.clone(), "an id out of order"),
+        (second(|it| it[0] = 2), "two accounts of one name"),
+        (second(|it| it.push(0)), "more than an account"),
+        (second(|it| it[3] = b'\n'), "not an account"),
+        (vec![], "not an account"),
+    ];
+    for (record, expected) in cases {
+        log.append(2, &[record]).unwrap();
+        let disk = log.into_media();
+        let error = Accounts::open(disk.clone(), SMALL).unwrap_err();
+        assert_eq!(error, OpenError::Senseless { index: 2, reason: expected });
+        (log, _) = Log::open(disk, SCHEMA, SMALL.limits).unwrap();
+        log.cut(2).unwrap();
+    }
+}
+
+/// Accounts of an older program must open: this is what it wrote.
+#[test]
+fn the_format_stays() {
+    let mut accounts = open(Memory::new());
+    accounts.create(name("Zoë"), hash()).unwrap();
+    let (_, opened) = Log::open(accounts.into_media(), SCHEMA, SMALL.limits).unwrap();
+    // The id, then name and hash, each after its length in bytes.
+    let expected = [&[1, 4], "Zoë".as_bytes(), &[97], hash().as_str().as_bytes()].concat();
+    assert_eq!(opened.recalled.records, [expected]);
+}
+
+proptest! {
+    /// Whatever whole records lie on the disk, opening never panics.
+    #[test]
+    fn any_records(
+        snapshot in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
+        records in prop::collection::vec(prop::collection::vec(0..130u8, 0..40), 0..4),
+    ) {
+        let (mut log, _) = Log::open(Memory::new(), SCHEMA, SMALL.limits).unwrap();
+        if let Some(snapshot) = snapshot {
+            log.keep(0, &snapshot).unwrap();
+        }
+        log.append(1, &records).unwrap();
+        if let Ok(mut accounts) = Accounts::open(log.into_media(), SMALL) {
+            accounts.create(name("Ada"), hash()).unwrap();
+        }
+    }
+}

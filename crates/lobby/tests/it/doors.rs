@@ -1,0 +1,167 @@
+//! The lobby from end to end: guests, accounts, sessions, tokens.
+
+use crate::bench::{HOST, NOW, caller, issuer, lobby, verifier};
+use game::PlayerId;
+use lobby::config::{ACCOUNT_IDS_END, ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, PASS_SECONDS};
+use lobby::{
+    Admission, Caller, CreateError, Gate, Lobby, LobbyError, NameError, PasswordError, Settings, TokenError,
+};
+use machine::{Rng, Time};
+use proptest::prelude::*;
+use store::Memory;
+
+fn join(lobby: &mut Lobby<Memory>, name: &str, password: &str) -> Result<Admission, LobbyError> {
+    let creation = lobby.begin_account(caller(), name, password)?;
+    lobby.finish_account(creation.hash([9; 16]), NOW)
+}
+
+fn login(lobby: &mut Lobby<Memory>, name: &str, password: &str) -> Result<Admission, LobbyError> {
+    let login = lobby.begin_login(caller(), name, password)?;
+    lobby.finish_login(login.verify(), NOW)
+}
+
+#[test]
+fn a_guest_comes_in() {
+    let mut lobby = lobby();
+    let guest = lobby.guest(caller(), " Ada ", 5).unwrap();
+    assert_eq!((guest.player, guest.name.as_str()), (PlayerId(GUEST_IDS + 5), "Ada"));
+    let session = lobby.session(&guest.pass, None, 1_000, NOW).unwrap();
+    assert_eq!((session.player, &session.name, session.number), (guest.player, &guest.name, 1_000));
+    let token = Gate::new(verifier(), NOW).admit(&lobby.token(&session, HOST, 77, NOW), NOW).unwrap();
+    assert_eq!((token.player, token.session, token.host), (guest.player, 1_000, HOST));
+    assert_eq!(token.name, guest.name);
+}
+
+#[test]
+fn an_account_comes_back() {
+    let mut lobby = lobby();
+    let ada = join(&mut lobby, "Ada", "correct horse").unwrap();
+    assert_eq!(ada.player, PlayerId(1));
+    assert_eq!(join(&mut lobby, "ADA", "battery staple"), Err(CreateError::Taken.into()));
+    // The lobby dies and starts anew: accounts and passes are still good.
+    let mut disk = lobby.into_media();
+    disk.crash(&mut Rng::seeded(3));
+    let mut lobby = Lobby::open(disk, issuer(), Settings::default()).unwrap();
+    let again = login(&mut lobby, "aDA", "correct horse").unwrap();
+    assert_eq!((again.player, again.name.as_str()), (ada.player, "Ada"));
+    assert_eq!(lobby.session(&ada.pass, None, 1, NOW).unwrap().player, ada.player);
+    assert_eq!(lobby.accounts().len(), 1);
+}
+
+#[test]
+fn a_wrong_password_is_like_a_wrong_name() {
+    let mut lobby = lobby();
+    join(&mut lobby, "Ada", "correct horse").unwrap();
+    for (name, password) in [("Ada", "Correct horse"), ("Eve", "correct horse")] {
+        assert_eq!(login(&mut lobby, name, password), Err(LobbyError::Wrong));
+    }
+    assert_eq!(login(&mut lobby, "Ada", "short").unwrap_err(), PasswordError::TooShort.into());
+    assert_eq!(login(&mut lobby, "", "correct horse").unwrap_err(), NameError::Empty.into());
+}
+
+/// Two who hash at the same time cannot both have the name.
+#[test]
+fn the_name_may_be_taken_meanwhile() {
+    let mut lobby = lobby();
+    let first = lobby.begin_account(caller(), "Ada", "correct horse").unwrap();
+    let second = lobby.begin_account(caller(), "ada", "battery staple").unwrap();
+    assert!(lobby.finish_account(second.hash([2; 16]), NOW).is_ok());
+    let refused = lobby.finish_account(first.hash([1; 16]), NOW);
+    assert_eq!(refused, Err(CreateError::Taken.into()));
+    assert!(login(&mut lobby, "Ada", "battery staple").is_ok());
+}
+
+#[test]
+fn attempts_are_limited_by_account_and_by_address() {
+    let mut lobby = lobby();
+    let from = |last: u8, secs: u64| Caller {
+        address: [10, 0, 0, last].into(),
+        at: Time::from_millis(1_000 * secs),
+        now: NOW,
+    };
+    for attempt in 0..ACCOUNT_RATE.burst {
+        assert!(lobby.begin_login(from(attempt as u8, 0), "Ada", "password").is_ok());
+    }
+    // From anywhere, and whether there is such an account or not.
+    let refused = lobby.begin_login(from(200, 0), "ADA", "password").unwrap_err();
+    assert_eq!(refused.to_string(), "too many attempts: try again in 6 s");
+    assert!(lobby.begin_login(from(200, 6), "Ada", "password").is_ok());
+
+    let at = from(201, 100);
+    for attempt in 0..ADDRESS_RATE.burst {
+        assert!(lobby.begin_login(at, &format!("name {attempt}"), "password").is_ok());
+    }
+    assert!(matches!(lobby.guest(at, "Ada", 1), Err(LobbyError::TooOften(_))));
+    assert!(matches!(lobby.begin_account(at, "Ada", "password"), Err(LobbyError::TooOften(_))));
+    assert!(matches!(lobby.begin_login(at, "Bob", "password"), Err(LobbyError::TooOften(_))));
+    assert!(lobby.guest(from(202, 100), "Ada", 1).is_ok());
+}
+
+#[test]
+fn a_session_can_be_had_again() {
+    let mut lobby = lobby();
+    let pass = lobby.guest(caller(), "Ada", 5).unwrap().pass;
+    let mut number = |requested, clock| lobby.session(&pass, requested, clock, NOW).map(|it| it.number);
+    assert_eq!(number(Some(1), 0), Err(LobbyError::NoSession), "none was begun");
+    assert_eq!(number(None, 500), Ok(500));
+    assert_eq!(number(None, 500), Ok(501));
+    assert_eq!(number(Some(500), 500), Ok(500));
+    assert_eq!(number(Some(501), 400), Ok(501));
+    for never in [0, 502, u64::MAX] {
+        assert_eq!(number(Some(never), 500), Err(LobbyError::NoSession));
+    }
+    // A lobby that starts anew knows only the world's clock, which is past all that it gave out.
+    let mut lobby = crate::bench::lobby();
+    assert_eq!(lobby.session(&pass, Some(501), 600, NOW).map(|it| it.number), Ok(501));
+    assert_eq!(lobby.session(&pass, None, 600, NOW).map(|it| it.number), Ok(600));
+}
+
+#[test]
+fn no_session_without_a_pass() {
+    let mut lobby = lobby();
+    let guest = lobby.guest(caller(), "Ada", 5).unwrap();
+    let session = lobby.session(&guest.pass, None, 1, NOW).unwrap();
+    let token = lobby.token(&session, HOST, 1, NOW);
+    for (text, now, expected) in [
+        (token.as_str(), NOW, TokenError::Forged),
+        ("", NOW, TokenError::Forged),
+        (&guest.pass, NOW.plus(PASS_SECONDS + 1), TokenError::Expired),
+    ] {
+        assert_eq!(lobby.session(text, None, 2, now), Err(expected.into()));
+    }
+    assert_eq!(
+        lobby.session(&guest.pass, None, 0, NOW).map(|it| it.number),
+        Ok(2),
+        "refusals used no number"
+    );
+}
+
+proptest! {
+    /// Session numbers rise, whatever the clock and the requests.
+    #[test]
+    fn sessions_rise(steps in prop::collection::vec((0..50u64, prop::option::of(0..200u64)), 1..20)) {
+        let mut lobby = lobby();
+        let pass = lobby.guest(caller(), "Ada", 5).unwrap().pass;
+        let mut last = 0;
+        for (clock, requested) in steps {
+            let session = lobby.session(&pass, requested, clock, NOW);
+            match (requested, session) {
+                (None, Ok(session)) => {
+                    prop_assert!(last < session.number && clock <= session.number);
+                    last = session.number;
+                }
+                (Some(requested), Ok(session)) => {
+                    prop_assert_eq!(session.number, requested);
+                    prop_assert!(requested <= last.max(clock));
+                }
+                (requested, Err(_)) => prop_assert!(requested.is_some_and(|it| it == 0 || last.max(clock) < it)),
+            }
+        }
+    }
+
+    #[test]
+    fn guests_and_accounts_never_meet(random: u64) {
+        let id = lobby().guest(caller(), "Ada", random).unwrap().player.0;
+        prop_assert!((ACCOUNT_IDS_END..1 << 62).contains(&id));
+    }
+}

@@ -1,0 +1,16 @@
+//! The machine's time: the system's monotonic clock, which all processes of one computer share.
+
+use machine::Time;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// What time it is.
+pub fn now() -> Time {
+    let it = clock_gettime(ClockId::Monotonic);
+    Time::from_micros(it.tv_sec as u64 * 1_000_000 + it.tv_nsec as u64 / 1_000)
+}
+
+/// How long from `now` until `then`; nothing if it is past.
+pub fn until(now: Time, then: Time) -> Duration {
+    if then <= now { Duration::ZERO } else { Duration::from_micros(then.since(now).as_micros()) }
+}

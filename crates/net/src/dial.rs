@@ -1,0 +1,279 @@
+//! A player's end: connects to a host and shows the token.
+
+use crate::cell::{Handle, Inbound, Link, Naming};
+use crate::close::Close;
+use crate::door::SOCKET_CODES;
+use crate::endpoint;
+use crate::frame::{self, Assembler, Control, HOST_FRAME_MAX, VERSION};
+use crate::mailbox::{Mailbox, Pace};
+use crate::pipe::{Arrival, MessageSink, MessageStream, Receiver, Sender, SocketMessage, why_ended};
+use crate::session::write;
+use crate::{address, clock};
+use bytes::Bytes;
+use futures_util::{SinkExt as _, StreamExt as _};
+use machine::{Machine, Span};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use wire::Message;
+
+/// How long a host may take to let a player in.
+const WITHIN: Duration = Duration::from_secs(5);
+
+/// How often the way is measured.
+const PING_EVERY: Duration = Duration::from_secs(1);
+
+/// Where to connect, and how.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// By QUIC, to a host that shows this certificate.
+    Quic {
+        /// Where.
+        address: SocketAddr,
+        /// Its certificate's hash.
+        certificate: [u8; 32],
+    },
+    /// By WebSocket.
+    Socket {
+        /// Where.
+        url: String,
+    },
+}
+
+/// What passed over a connection.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Bytes of frames that arrived.
+    pub bytes_in: AtomicU64,
+    /// Datagrams and stream chunks that arrived.
+    pub arrivals: AtomicU64,
+    /// UDP bytes that arrived, headers of QUIC included; 0 over WebSocket.
+    pub udp_bytes_in: AtomicU64,
+    /// UDP packets that arrived; over WebSocket, messages.
+    pub packets_in: AtomicU64,
+    /// The last round trip, in microseconds.
+    pub ping: AtomicU64,
+    /// `Latest` messages that the host did not send because we were slow.
+    pub lost: AtomicU64,
+}
+
+/// Connects players to hosts. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Dialer {
+    endpoint: quinn::Endpoint,
+}
+
+/// A connection that was let in.
+pub struct Line {
+    /// Which host answered.
+    pub host: u32,
+    /// Its zones.
+    pub zones: Vec<u32>,
+    /// Where frames for it wait.
+    pub mailbox: Mailbox,
+    sender: Sender,
+    receiver: Receiver,
+    assembler: Assembler,
+}
+
+impl Dialer {
+    /// A dialer with a socket of its own.
+    pub fn new() -> Result<Self, endpoint::EndpointError> {
+        Ok(Self { endpoint: endpoint::as_players()? })
+    }
+
+    /// Connects and shows the token.
+    pub async fn dial(&self, target: &Target, token: &str) -> Result<Line, Close> {
+        let dialled = async {
+            let (sender, receiver) = match target {
+                Target::Quic { address, certificate } => self.quic(*address, *certificate).await?,
+                Target::Socket { url } => socket(url).await?,
+            };
+            enter(sender, receiver, token).await
+        };
+        timeout(WITHIN, dialled).await.unwrap_or(Err(Close::Gone))
+    }
+
+    async fn quic(&self, address: SocketAddr, certificate: [u8; 32]) -> Result<(Sender, Receiver), Close> {
+        let config = endpoint::pinned(certificate).map_err(|_| Close::Refused)?;
+        let connecting =
+            self.endpoint.connect_with(config, address, "localhost").map_err(|_| Close::Gone)?;
+        let connection = connecting.await.map_err(|it| why_ended(Some(it)))?;
+        let (send, receive) = connection.open_bi().await.map_err(|it| why_ended(Some(it)))?;
+        Ok((Sender::Quic(connection.clone(), send), Receiver::Quic(connection, receive)))
+    }
+
+    /// Ends all connections.
+    pub async fn close(&self) {
+        self.endpoint.close(Close::Gone.code().into(), b"goodbye");
+        self.endpoint.wait_idle().await;
+    }
+}
+
+async fn socket(url: &str) -> Result<(Sender, Receiver), Close> {
+    let authority = url.strip_prefix("ws://").and_then(|it| it.split('/').next()).ok_or(Close::Refused)?;
+    let stream = TcpStream::connect(authority).await.map_err(|_| Close::Gone)?;
+    drop(stream.set_nodelay(true));
+    let (socket, _) = tokio_tungstenite::client_async(url, stream).await.map_err(|_| Close::Gone)?;
+    let (sink, stream) = socket.split();
+    let sink: MessageSink = Box::pin(
+        sink.with(|it| std::future::ready(Ok::<_, tungstenite::Error>(outgoing(it))))
+            .sink_map_err(|_| Close::Gone),
+    );
+    let stream: MessageStream = Box::pin(stream.filter_map(|it| {
+        std::future::ready(match it {
+            Ok(tungstenite::Message::Binary(bytes)) => Some(Ok(bytes)),
+            Ok(tungstenite::Message::Close(Some(it))) => Some(Err(why_closed(it.code))),
+            Ok(tungstenite::Message::Close(None)) | Err(_) => Some(Err(Close::Gone)),
+            Ok(_) => None,
+        })
+    }));
+    Ok((Sender::Socket(sink), Receiver::Socket(stream)))
+}
+
+fn outgoing(it: SocketMessage) -> tungstenite::Message {
+    match it {
+        SocketMessage::Frames(bytes) => tungstenite::Message::Binary(bytes),
+        SocketMessage::End(_) => tungstenite::Message::Close(None),
+    }
+}
+
+fn why_closed(code: CloseCode) -> Close {
+    Close::of_code(u64::from(u16::from(code).saturating_sub(SOCKET_CODES)))
+}
+
+async fn enter(mut sender: Sender, mut receiver: Receiver, token: &str) -> Result<Line, Close> {
+    let hello = frame::control(&Control::Hello { version: VERSION, token: token.to_owned() });
+    sender.send(crate::mailbox::Batch { sure: vec![hello], ..Default::default() }).await?;
+    let mut assembler = Assembler::new(HOST_FRAME_MAX);
+    loop {
+        if let Some(body) = assembler.next().map_err(|_| Close::Protocol)? {
+            return match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
+                Ok(Control::Welcome { host, zones }) => {
+                    let mailbox = Mailbox::new(Pace { tick: Duration::ZERO, ..Pace::PLAYERS });
+                    Ok(Line { host, zones, mailbox, sender, receiver, assembler })
+                }
+                _ => Err(Close::Protocol),
+            };
+        }
+        match receiver.next().await? {
+            Arrival::Whole(bytes) if matches!(receiver, Receiver::Socket(_)) => assembler.push(&bytes),
+            Arrival::Whole(_) => (),
+            Arrival::Stream(bytes) => assembler.push(&bytes),
+        }
+    }
+}
+
+impl Line {
+    /// Links the player's machine to the zones of this host until the connection ends; says why it did.
+    pub async fn serve<M: Machine>(self, player: &Handle<M>, traffic: &Arc<Traffic>) -> Close
+    where
+        M::Msg: Message + Send,
+        M::Command: Send,
+    {
+        let Self { host, zones, mailbox, sender, mut receiver, mut assembler } = self;
+        let connection = match &sender {
+            Sender::Quic(connection, _) => Some(connection.clone()),
+            _ => None,
+        };
+        for &zone in &zones {
+            let link = Link { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
+            player.say(Inbound::Up(address::replica(host, zone), link));
+        }
+        let writer = tokio::spawn(write(sender, mailbox.clone()));
+        let why = tokio::select! {
+            why = read(host, &mailbox, player, traffic, &mut receiver, &mut assembler) => why,
+            why = mailbox.until_closed() => why,
+            () = measure(&mailbox, traffic, connection.as_ref()) => Close::Gone,
+        };
+        mailbox.close(why);
+        for zone in zones {
+            player.say(Inbound::Down(address::replica(host, zone), mailbox.id()));
+        }
+        drop(writer.await);
+        why
+    }
+}
+
+/// Asks how long the way is, now and then, and keeps count of packets.
+async fn measure(mailbox: &Mailbox, traffic: &Traffic, connection: Option<&quinn::Connection>) {
+    let (mut packets, mut bytes) = (0, 0);
+    loop {
+        mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
+        mailbox.ring();
+        tokio::time::sleep(PING_EVERY).await;
+        if let Some(connection) = connection {
+            let udp = connection.stats().udp_rx;
+            traffic.packets_in.fetch_add(udp.datagrams - packets, Ordering::Relaxed);
+            traffic.udp_bytes_in.fetch_add(udp.bytes - bytes, Ordering::Relaxed);
+            (packets, bytes) = (udp.datagrams, udp.bytes);
+        }
+    }
+}
+
+async fn read<M: Machine>(
+    host: u32,
+    mailbox: &Mailbox,
+    player: &Handle<M>,
+    traffic: &Traffic,
+    receiver: &mut Receiver,
+    assembler: &mut Assembler,
+) -> Close
+where
+    M::Msg: Message,
+{
+    let take = |body: Bytes| take(host, mailbox, player, traffic, &body);
+    loop {
+        loop {
+            match assembler.next() {
+                Ok(Some(body)) => take(body),
+                Ok(None) => break,
+                Err(_) => return Close::Protocol,
+            }
+        }
+        let arrival = match receiver.next().await {
+            Ok(arrival) => arrival,
+            Err(why) => return why,
+        };
+        traffic.arrivals.fetch_add(1, Ordering::Relaxed);
+        match arrival {
+            Arrival::Stream(bytes) => {
+                traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                assembler.push(&bytes);
+            }
+            Arrival::Whole(bytes) => {
+                traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                if matches!(receiver, Receiver::Socket(_)) {
+                    traffic.packets_in.fetch_add(1, Ordering::Relaxed);
+                }
+                let Ok(bodies) = frame::bodies(&bytes, HOST_FRAME_MAX) else { return Close::Protocol };
+                bodies.into_iter().for_each(take);
+            }
+        }
+    }
+}
+
+fn take<M: Machine>(host: u32, mailbox: &Mailbox, player: &Handle<M>, traffic: &Traffic, body: &Bytes)
+where
+    M::Msg: Message,
+{
+    let Ok((zone, message)) = frame::open(body) else { return };
+    if zone == frame::CONTROL {
+        match frame::open_control(message) {
+            Ok(Control::Pong(sent)) => {
+                let trip = Span::from_micros(clock::now().as_micros().saturating_sub(sent));
+                traffic.ping.store(trip.as_micros(), Ordering::Relaxed);
+            }
+            Ok(Control::Ping(number)) => mailbox.sure(frame::control(&Control::Pong(number))),
+            Ok(Control::Lagging { lost }) => traffic.lost.store(lost, Ordering::Relaxed),
+            _ => (),
+        }
+    } else if let Ok(msg) = M::Msg::decode(message) {
+        player.say(Inbound::Recv(address::replica(host, zone), mailbox.id(), msg, None));
+    }
+}

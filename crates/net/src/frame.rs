@@ -1,0 +1,250 @@
+//! Frames: what a connection carries, whatever carries the connection. Drawn in `docs/net.md`.
+//!
+//! Nothing here believes a length before the bytes are there, and nothing grows beyond its limit.
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use wire::{Reader, put_u32};
+
+/// The version of everything in this file.
+pub const VERSION: u32 = 1;
+
+/// The most bytes of frames in one datagram: a full datagram of poses and its header fit, and so does all of it in
+/// the smallest packet that every QUIC path carries.
+pub const DATAGRAM_MAX: usize = 1160;
+
+/// The most bytes a frame of a player may have.
+pub const PLAYER_FRAME_MAX: usize = 4 * 1024 + 64;
+
+/// The most bytes a frame of a host may have.
+pub const HOST_FRAME_MAX: usize = 2 * 1024 * 1024 + 64;
+
+/// The number that stands for the connection itself where a zone's could stand.
+pub const CONTROL: u32 = 0;
+
+/// What connections say about themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Control {
+    /// A player's first words.
+    Hello {
+        /// [`VERSION`].
+        version: u32,
+        /// The entry token.
+        token: String,
+    },
+    /// The token is good.
+    Welcome {
+        /// Which host this is.
+        host: u32,
+        /// The zones it holds replicas of.
+        zones: Vec<u32>,
+    },
+    /// Answer at once.
+    Ping(u64),
+    /// The answer.
+    Pong(u64),
+    /// You read too slowly: so many `Latest` messages were not sent so far.
+    Lagging {
+        /// How many.
+        lost: u64,
+    },
+}
+
+/// Why bytes are no frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum FrameError {
+    /// Longer than its sender may send.
+    #[error("a frame of {0} bytes is longer than the limit")]
+    TooLong(usize),
+    /// Something about it makes no sense.
+    #[error("bytes that are no frame")]
+    Malformed,
+}
+
+/// Writes a frame: length, zone, message.
+pub fn put(out: &mut Vec<u8>, zone: u32, message: &[u8]) {
+    put_u32(out, (length_of(zone) + message.len()) as u32);
+    put_u32(out, zone);
+    out.extend_from_slice(message);
+}
+
+/// A frame on its own.
+pub fn framed(zone: u32, message: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(message.len() + 10);
+    put(&mut out, zone, message);
+    out.into()
+}
+
+/// A control message, framed.
+pub fn control(control: &Control) -> Bytes {
+    framed(CONTROL, &postcard::to_stdvec(control).expect("plain data encodes"))
+}
+
+const fn length_of(value: u32) -> usize {
+    let bits = (u32::BITS - value.leading_zeros()) as usize;
+    if bits == 0 { 1 } else { bits.div_ceil(7) }
+}
+
+/// Splits a body into its zone and message.
+pub fn open(body: &[u8]) -> Result<(u32, &[u8]), FrameError> {
+    let mut reader = Reader::new(body);
+    let zone = reader.u32().map_err(|_| FrameError::Malformed)?;
+    Ok((zone, &body[length_of(zone)..]))
+}
+
+/// Reads a control message.
+pub fn open_control(message: &[u8]) -> Result<Control, FrameError> {
+    match postcard::take_from_bytes(message) {
+        Ok((control, [])) => Ok(control),
+        _ => Err(FrameError::Malformed),
+    }
+}
+
+/// Collects the bytes of a stream until they are frames.
+#[derive(Debug)]
+pub struct Assembler {
+    bytes: BytesMut,
+    limit: usize,
+}
+
+impl Assembler {
+    /// For frames of at most `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { bytes: BytesMut::new(), limit }
+    }
+
+    /// The same bytes, with another limit for what follows.
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Takes in what arrived.
+    pub fn push(&mut self, arrived: &[u8]) {
+        self.bytes.extend_from_slice(arrived);
+    }
+
+    /// How many bytes wait for the rest of their frame.
+    pub fn waiting(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The next body, if all of it is there.
+    pub fn next(&mut self) -> Result<Option<Bytes>, FrameError> {
+        let mut reader = Reader::new(&self.bytes);
+        let length = match reader.u32() {
+            Ok(length) => length as usize,
+            Err(_) if self.bytes.len() < 5 && self.bytes.iter().all(|it| 0x80 <= *it) => return Ok(None),
+            Err(_) => return Err(FrameError::Malformed),
+        };
+        if self.limit < length {
+            return Err(FrameError::TooLong(length));
+        }
+        if length == 0 {
+            return Err(FrameError::Malformed);
+        }
+        let header = length_of(length as u32);
+        if self.bytes.len() < header + length {
+            return Ok(None);
+        }
+        self.bytes.advance(header);
+        Ok(Some(self.bytes.split_to(length).freeze()))
+    }
+}
+
+/// The bodies of a datagram or a WebSocket message: whole frames, nothing else.
+pub fn bodies(bytes: &Bytes, limit: usize) -> Result<Vec<Bytes>, FrameError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let mut reader = Reader::new(&bytes[at..]);
+        let length = reader.u32().map_err(|_| FrameError::Malformed)? as usize;
+        if limit < length {
+            return Err(FrameError::TooLong(length));
+        }
+        let start = at + length_of(length as u32);
+        if length == 0 || bytes.len() < start + length {
+            return Err(FrameError::Malformed);
+        }
+        found.push(bytes.slice(start..start + length));
+        at = start + length;
+    }
+    if found.is_empty() { Err(FrameError::Malformed) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_length_of_a_number_is_what_is_written() {
+        for value in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, u32::MAX] {
+            let mut out = Vec::new();
+            put_u32(&mut out, value);
+            assert_eq!(out.len(), length_of(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn control_messages_have_these_bytes() {
+        let hello = Control::Hello { version: 1, token: "ab".to_owned() };
+        assert_eq!(&control(&hello)[..], [6, 0, 0, 1, 2, b'a', b'b']);
+        let welcome = Control::Welcome { host: 3, zones: vec![1, 200] };
+        assert_eq!(&control(&welcome)[..], [7, 0, 1, 3, 2, 1, 200, 1]);
+        assert_eq!(&control(&Control::Ping(5))[..], [3, 0, 2, 5]);
+        assert_eq!(&control(&Control::Pong(300))[..], [4, 0, 3, 0xac, 2]);
+        assert_eq!(&control(&Control::Lagging { lost: 9 })[..], [3, 0, 4, 9]);
+    }
+
+    #[test]
+    fn a_frame_that_claims_too_much_is_refused_before_it_is_there() {
+        let mut assembler = Assembler::new(100);
+        assembler.push(&[101, 0]);
+        assert_eq!(assembler.next(), Err(FrameError::TooLong(101)));
+        let mut endless = Assembler::new(100);
+        endless.push(&[0xff; 5]);
+        assert_eq!(endless.next(), Err(FrameError::Malformed));
+        let mut empty = Assembler::new(100);
+        empty.push(&[0]);
+        assert_eq!(empty.next(), Err(FrameError::Malformed));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_out_as_they_went_in_however_the_stream_is_cut(
+            messages in proptest::collection::vec((0_u32..400, proptest::collection::vec(any::<u8>(), 0..300)), 1..8),
+            cuts in proptest::collection::vec(1_usize..50, 1..40),
+        ) {
+            let mut stream = Vec::new();
+            for (zone, message) in &messages {
+                put(&mut stream, *zone, message);
+            }
+            let mut assembler = Assembler::new(400);
+            let (mut out, mut rest, mut cut) = (Vec::new(), &stream[..], cuts.iter().cycle());
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at((*cut.next().unwrap()).min(rest.len()));
+                assembler.push(now);
+                rest = later;
+                while let Some(body) = assembler.next().unwrap() {
+                    let (zone, message) = open(&body).unwrap();
+                    out.push((zone, message.to_vec()));
+                }
+            }
+            prop_assert_eq!(&out, &messages);
+            let whole: Vec<_> = bodies(&Bytes::from(stream), 400).unwrap();
+            prop_assert_eq!(whole.len(), messages.len());
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic_or_keep_more_than_it_was_given(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let mut assembler = Assembler::new(64);
+            assembler.push(&bytes);
+            while let Ok(Some(body)) = assembler.next() {
+                let _ = open(&body).map(|it| open_control(it.1));
+            }
+            prop_assert!(assembler.waiting() <= bytes.len());
+            let _ = bodies(&Bytes::from(bytes), 64);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a host counts about its connections. Names are documented in `docs/operating.md`.
+
+use crate::close::Close;
+use crate::pipe::Transport;
+
+pub(crate) fn connected(transport: Transport, change: f64) {
+    metrics::gauge!("ecumene_connections", "transport" => transport.name()).increment(change);
+}
+
+pub(crate) fn refused(why: Close) {
+    metrics::counter!("ecumene_connections_refused_total", "why" => label(why)).increment(1);
+}
+
+pub(crate) fn ended(why: Close) {
+    metrics::counter!("ecumene_connections_ended_total", "why" => label(why)).increment(1);
+}
+
+pub(crate) fn thinned() {
+    metrics::counter!("ecumene_datagrams_ignored_total").increment(1);
+}
+
+const fn label(why: Close) -> &'static str {
+    match why {
+        Close::Gone => "gone",
+        Close::Refused => "refused",
+        Close::Superseded => "superseded",
+        Close::Slow => "slow",
+        Close::Protocol => "protocol",
+        Close::Leaving => "leaving",
+        Close::Full => "full",
+    }
+}

@@ -1,0 +1,249 @@
+//! One connection from the token to the end: what comes in is checked and handed to zones, what waits goes out.
+
+use crate::bucket::Bucket;
+use crate::cell::Inbound;
+use crate::close::Close;
+use crate::frame::{self, Assembler, Control, PLAYER_FRAME_MAX, VERSION};
+use crate::mailbox::{Mailbox, Pace};
+use crate::pipe::{Arrival, Receiver, Sender};
+use crate::switchboard::{Peer, Switchboard};
+use crate::{address, metric};
+use bytes::Bytes;
+use machine::Machine;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+use wire::Message;
+
+/// How long a stranger has to show a token,
+const HELLO_WITHIN: Duration = Duration::from_secs(2);
+/// and the most bytes read from them until then.
+const HELLO_MAX: usize = 4 * 1024;
+
+/// What one player may send: messages per second, and at once,
+const MESSAGES: (f64, f64) = (60.0, 240.0);
+/// and bytes.
+const BYTES: (f64, f64) = (64.0 * 1024.0, 128.0 * 1024.0);
+
+/// How many messages of one player may wait in a zone.
+const WAITING_MAX: usize = 64;
+
+/// Who somebody is, as their token says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guest {
+    /// Their number.
+    pub player: u64,
+    /// Their session.
+    pub session: u64,
+    /// What they are called.
+    pub name: String,
+}
+
+/// Decides who comes in, and what they may say.
+pub trait Keeper<Msg>: Send + Sync {
+    /// Who shows this token. It is used up.
+    fn admit(&self, token: &str) -> Result<Guest, Close>;
+
+    /// Whether a guest may say this.
+    fn permits(&self, guest: &Guest, msg: &Msg) -> bool;
+}
+
+/// Everything a session needs to know of its host.
+pub struct House<M: Machine> {
+    /// Which host this is.
+    pub host: u32,
+    /// Its zones and connections.
+    pub switchboard: Switchboard<M>,
+    /// Who decides.
+    pub keeper: Box<dyn Keeper<M::Msg>>,
+    /// The most players.
+    pub players_max: usize,
+}
+
+/// Serves a connection until it ends.
+pub async fn serve<M: Machine>(house: Arc<House<M>>, sender: Sender, mut receiver: Receiver)
+where
+    M::Msg: Message + Send,
+    M::Command: Send,
+{
+    let transport = sender.transport();
+    let mut assembler = Assembler::new(HELLO_MAX);
+    let admitted = match timeout(HELLO_WITHIN, hello(&mut receiver, &mut assembler)).await {
+        Ok(Ok(token)) => admit(&house, &token),
+        Ok(Err(why)) => Err(why),
+        Err(_) => Err(Close::Refused),
+    };
+    let guest = match admitted {
+        Ok(guest) => guest,
+        Err(why) => {
+            metric::refused(why);
+            return sender.close(why).await;
+        }
+    };
+    let mailbox = Mailbox::new(Pace::PLAYERS);
+    let zones = house.switchboard.zones();
+    mailbox.sure(frame::control(&Control::Welcome { host: house.host, zones }));
+    let peer = Peer::Player(guest.player);
+    if let Err(why) = house.switchboard.connect(peer, guest.session, &mailbox, Vec::new()) {
+        metric::refused(why);
+        return sender.close(why).await;
+    }
+    metric::connected(transport, 1.0);
+    tracing::debug!(player = guest.player, name = guest.name, transport = transport.name(), "came in");
+    let writer = tokio::spawn(write(sender, mailbox.clone()));
+    let mut reader = Reader::new(&house, guest, mailbox.clone());
+    let why = tokio::select! {
+        why = reader.read(receiver, assembler.with_limit(PLAYER_FRAME_MAX)) => why,
+        why = mailbox.until_closed() => why,
+    };
+    mailbox.close(why);
+    house.switchboard.disconnect(peer, &mailbox);
+    drop(writer.await);
+    metric::connected(transport, -1.0);
+    metric::ended(why);
+    tracing::debug!(player = reader.guest.player, ?why, "left");
+}
+
+async fn hello(receiver: &mut Receiver, assembler: &mut Assembler) -> Result<String, Close> {
+    loop {
+        match receiver.next().await? {
+            // A WebSocket's messages are whole; a datagram that overtakes the token is nobody's.
+            Arrival::Whole(bytes) if matches!(receiver, Receiver::Socket(_)) => assembler.push(&bytes),
+            Arrival::Whole(_) => continue,
+            Arrival::Stream(bytes) => assembler.push(&bytes),
+        }
+        if HELLO_MAX < assembler.waiting() {
+            return Err(Close::Protocol);
+        }
+        if let Some(body) = assembler.next().map_err(|_| Close::Protocol)? {
+            return match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
+                Ok(Control::Hello { version: VERSION, token }) => Ok(token),
+                _ => Err(Close::Protocol),
+            };
+        }
+    }
+}
+
+fn admit<M: Machine>(house: &House<M>, token: &str) -> Result<Guest, Close> {
+    if house.players_max <= house.switchboard.count().0 {
+        return Err(Close::Full);
+    }
+    house.keeper.admit(token)
+}
+
+/// Sends what waits, until the mailbox is closed.
+pub(crate) async fn write(mut sender: Sender, mailbox: Mailbox) {
+    let mut sent = Instant::now() - Duration::from_secs(1);
+    let why = loop {
+        let batch = match mailbox.next(sent).await {
+            Ok(batch) => batch,
+            Err(why) => break why,
+        };
+        sent = Instant::now();
+        tokio::select! {
+            result = sender.send(batch) => match result {
+                Ok(lost) => mailbox.lost(lost),
+                Err(why) => {
+                    mailbox.close(why);
+                    break why;
+                }
+            },
+            why = mailbox.until_closed() => break why,
+        }
+    };
+    sender.close(why).await;
+}
+
+struct Reader<'a, M: Machine> {
+    house: &'a House<M>,
+    guest: Guest,
+    mailbox: Mailbox,
+    messages: Bucket,
+    bytes: Bucket,
+    permits: Arc<Semaphore>,
+}
+
+impl<'a, M: Machine> Reader<'a, M>
+where
+    M::Msg: Message,
+{
+    fn new(house: &'a House<M>, guest: Guest, mailbox: Mailbox) -> Self {
+        Self {
+            house,
+            guest,
+            mailbox,
+            messages: Bucket::new(MESSAGES.0, MESSAGES.1),
+            bytes: Bucket::new(BYTES.0, BYTES.1),
+            permits: Arc::new(Semaphore::new(WAITING_MAX)),
+        }
+    }
+
+    async fn read(&mut self, mut receiver: Receiver, mut assembler: Assembler) -> Close {
+        loop {
+            while let Some(body) = match assembler.next() {
+                Ok(body) => body,
+                Err(_) => return Close::Protocol,
+            } {
+                if let Err(why) = self.take(body, true).await {
+                    return why;
+                }
+            }
+            match receiver.next().await {
+                Ok(Arrival::Stream(bytes)) => assembler.push(&bytes),
+                Ok(Arrival::Whole(bytes)) => {
+                    let sure = matches!(receiver, Receiver::Socket(_));
+                    let Ok(bodies) = frame::bodies(&bytes, PLAYER_FRAME_MAX) else { return Close::Protocol };
+                    for body in bodies {
+                        if let Err(why) = self.take(body, sure).await {
+                            return why;
+                        }
+                    }
+                }
+                Err(why) => return why,
+            }
+        }
+    }
+
+    /// Takes a body. One that must arrive is read later if there are too many; any other is dropped then.
+    async fn take(&mut self, body: Bytes, sure: bool) -> Result<(), Close> {
+        if sure {
+            let waits = [self.messages.take(1.0), self.bytes.take(body.len() as f64)];
+            if let Some(wait) = waits.into_iter().flatten().max() {
+                tokio::time::sleep(wait).await;
+            }
+        } else if !self.messages.try_take(1.0) || !self.bytes.try_take(body.len() as f64) {
+            metric::thinned();
+            return Ok(());
+        }
+        let (zone, message) = frame::open(&body).map_err(|_| Close::Protocol)?;
+        if zone == frame::CONTROL {
+            return self.on_control(message);
+        }
+        let msg = M::Msg::decode(message).map_err(|_| Close::Protocol)?;
+        if !self.house.keeper.permits(&self.guest, &msg) {
+            return Err(Close::Protocol);
+        }
+        let Some(handle) = self.house.switchboard.zone(zone) else { return Ok(()) };
+        let permit = match sure {
+            true => self.permits.clone().acquire_owned().await.ok(),
+            false => self.permits.clone().try_acquire_owned().ok(),
+        };
+        if permit.is_some() {
+            handle.say(Inbound::Recv(address::player(self.guest.player), self.mailbox.id(), msg, permit));
+        }
+        Ok(())
+    }
+
+    fn on_control(&self, message: &[u8]) -> Result<(), Close> {
+        match frame::open_control(message) {
+            Ok(Control::Ping(number)) => {
+                self.mailbox.sure(frame::control(&Control::Pong(number)));
+                self.mailbox.ring();
+                Ok(())
+            }
+            Ok(Control::Pong(_)) => Ok(()),
+            _ => Err(Close::Protocol),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Who can reach whom from this host: the zones that live here, and the connections that are open.
+//!
+//! Connections come and go, and so do zones (one that panicked comes back). Whoever is new is linked to whoever is
+//! there, so neither needs to know the other's comings and goings.
+
+use crate::address;
+use crate::cell::{Handle, Inbound, Link, Naming};
+use crate::close::Close;
+use crate::mailbox::Mailbox;
+use machine::{Address, Machine};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Zones and connections.
+pub struct Switchboard<M: Machine> {
+    inner: Mutex<Inner<M>>,
+}
+
+struct Inner<M: Machine> {
+    zones: BTreeMap<u32, Handle<M>>,
+    connections: BTreeMap<Peer, Connection>,
+}
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Peer {
+    /// A player.
+    Player(u64),
+    /// Another host.
+    Host(u32),
+}
+
+#[derive(Clone)]
+struct Connection {
+    /// A player's session: higher ones replace lower ones.
+    session: u64,
+    mailbox: Mailbox,
+    /// The zones at the other end; none at a player's.
+    zones: Vec<u32>,
+}
+
+impl<M: Machine> Default for Switchboard<M> {
+    fn default() -> Self {
+        Self { inner: Mutex::new(Inner { zones: BTreeMap::new(), connections: BTreeMap::new() }) }
+    }
+}
+
+impl<M: Machine> Switchboard<M> {
+    fn inner(&self) -> MutexGuard<'_, Inner<M>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A zone lives here from now on; everybody connected is linked to it.
+    pub fn add_zone(&self, zone: u32, handle: Handle<M>) {
+        let mut inner = self.inner();
+        for (peer, connection) in &inner.connections {
+            link(zone, &handle, *peer, connection);
+        }
+        inner.zones.insert(zone, handle);
+    }
+
+    /// A zone no longer lives here.
+    pub fn remove_zone(&self, zone: u32) {
+        self.inner().zones.remove(&zone);
+    }
+
+    /// The zones that live here.
+    pub fn zones(&self) -> Vec<u32> {
+        self.inner().zones.keys().copied().collect()
+    }
+
+    /// The way to a zone.
+    pub fn zone(&self, zone: u32) -> Option<Handle<M>> {
+        self.inner().zones.get(&zone).cloned()
+    }
+
+    /// How many players and hosts are connected.
+    pub fn count(&self) -> (usize, usize) {
+        let inner = self.inner();
+        let players = inner.connections.keys().filter(|it| matches!(it, Peer::Player(_))).count();
+        (players, inner.connections.len() - players)
+    }
+
+    /// Somebody is connected. A newer session of theirs replaces an older one; an older one is refused.
+    pub fn connect(&self, peer: Peer, session: u64, mailbox: &Mailbox, zones: Vec<u32>) -> Result<(), Close> {
+        let mut inner = self.inner();
+        if let Some(old) = inner.connections.get(&peer) {
+            if session < old.session {
+                return Err(Close::Superseded);
+            }
+            let why = if old.session < session { Close::Superseded } else { Close::Gone };
+            old.mailbox.close(why);
+        }
+        let connection = Connection { session, mailbox: mailbox.clone(), zones };
+        for (zone, handle) in &inner.zones {
+            link(*zone, handle, peer, &connection);
+        }
+        inner.connections.insert(peer, connection);
+        Ok(())
+    }
+
+    /// A connection is over.
+    pub fn disconnect(&self, peer: Peer, mailbox: &Mailbox) {
+        let mut inner = self.inner();
+        let zones = match inner.connections.get(&peer) {
+            Some(it) if it.mailbox.id() == mailbox.id() => inner.connections.remove(&peer).map(|it| it.zones),
+            _ => None, // A newer one has taken its place and its links.
+        };
+        let Some(zones) = zones else { return };
+        for handle in inner.zones.values() {
+            for address in addresses(peer, &zones) {
+                handle.say(Inbound::Down(address, mailbox.id()));
+            }
+        }
+    }
+
+    /// Whether a host is connected.
+    pub fn is_connected(&self, peer: Peer) -> bool {
+        self.inner().connections.contains_key(&peer)
+    }
+
+    /// Ends all connections of players.
+    pub fn dismiss(&self, why: Close) {
+        for (peer, connection) in &self.inner().connections {
+            if matches!(peer, Peer::Player(_)) {
+                connection.mailbox.close(why);
+            }
+        }
+    }
+}
+
+fn link<M: Machine>(zone: u32, handle: &Handle<M>, peer: Peer, connection: &Connection) {
+    match peer {
+        Peer::Player(player) => {
+            let link = Link { mailbox: connection.mailbox.clone(), naming: Naming::Zone(zone) };
+            handle.say(Inbound::Up(address::player(player), link));
+        }
+        Peer::Host(host) => {
+            for &there in &connection.zones {
+                let naming = Naming::Zones { from: zone, to: there };
+                let link = Link { mailbox: connection.mailbox.clone(), naming };
+                handle.say(Inbound::Up(address::replica(host, there), link));
+            }
+        }
+    }
+}
+
+fn addresses(peer: Peer, zones: &[u32]) -> Vec<Address> {
+    match peer {
+        Peer::Player(player) => vec![address::player(player)],
+        Peer::Host(host) => zones.iter().map(|&zone| address::replica(host, zone)).collect(),
+    }
+}

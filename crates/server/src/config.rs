@@ -1,0 +1,288 @@
+//! Every knob, from one file. The defaults are the file that `ecumene config print` shows.
+
+use anyhow::Context as _;
+use machine::Span;
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use zone::{Durability, Timing};
+
+/// The defaults, with what they mean.
+pub const TEMPLATE: &str = include_str!("config.toml");
+
+/// Everything that can be chosen.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where everything is kept.
+    pub data: PathBuf,
+    /// Where histories are written; empty for nowhere.
+    pub history: PathBuf,
+    /// A new world.
+    pub world: WorldConfig,
+    /// The directory.
+    pub directory: Listen,
+    /// The lobby.
+    pub lobby: LobbyConfig,
+    /// A host.
+    pub host: HostConfig,
+    /// Who hears of whom.
+    pub carrier: CarrierConfig,
+    /// When things happen by themselves.
+    pub timing: TimingConfig,
+    /// What is logged.
+    pub log: LogConfig,
+}
+
+/// A new world.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldConfig {
+    /// Metres from its middle to its sides.
+    pub half: u32,
+    /// Where its chance starts.
+    pub seed: u64,
+    /// The hosts that may hold it.
+    pub hosts: Vec<u32>,
+}
+
+/// Where something listens.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listen {
+    /// The address.
+    pub listen: SocketAddr,
+}
+
+/// The lobby.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LobbyConfig {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Attempts per second and address.
+    pub per_address: f64,
+    /// Attempts at once.
+    pub burst: u32,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostConfig {
+    /// Its number.
+    pub id: u32,
+    /// Where other hosts find it.
+    pub mesh: SocketAddr,
+    /// Where players find it, by QUIC and WebTransport.
+    pub players: SocketAddr,
+    /// Where players find it, by WebSocket.
+    pub web: SocketAddr,
+    /// The most players at once.
+    pub players_max: usize,
+    /// How announcements wait for disks.
+    pub durability: DurabilityName,
+    /// Whether it goes on alone after a full stop.
+    pub force: bool,
+}
+
+/// [`Durability`], as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurabilityName {
+    /// Both disks first.
+    Synced,
+    /// Both disks soon after.
+    Batched,
+    /// When there is time.
+    Lazy,
+}
+
+impl From<DurabilityName> for Durability {
+    fn from(it: DurabilityName) -> Self {
+        match it {
+            DurabilityName::Synced => Self::Synced,
+            DurabilityName::Batched => Self::Batched,
+            DurabilityName::Lazy => Self::Lazy,
+        }
+    }
+}
+
+/// Who hears of whom.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarrierConfig {
+    /// The policy.
+    pub policy: PolicyName,
+    /// Metres.
+    pub view: f64,
+    /// Metres.
+    pub critical: f64,
+    /// Degrees.
+    pub angle: f64,
+    /// Milliseconds.
+    pub interval: u64,
+    /// Milliseconds.
+    pub tick: u64,
+}
+
+/// An interest policy, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyName {
+    /// Graded by distance and direction.
+    A3,
+    /// All within a circle.
+    Circle,
+    /// Graded by distance.
+    CircleAttenuated,
+    /// All within a sector.
+    FieldOfView,
+    /// All.
+    Everything,
+}
+
+/// When things happen by themselves, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingConfig {
+    /// Between two beacons.
+    pub beacon: u64,
+    /// Until a primary stops sending poses.
+    pub lease: u64,
+    /// Until a backup asks.
+    pub grace: u64,
+    /// Until a primary wants to go on alone.
+    pub patience: u64,
+    /// Until a player without a connection leaves.
+    pub leave: u64,
+}
+
+impl TimingConfig {
+    /// As zones know it.
+    pub fn timing(&self) -> Timing {
+        let ms = Span::from_millis;
+        Timing {
+            beacon: ms(self.beacon),
+            lease: ms(self.lease),
+            grace: ms(self.grace),
+            patience: ms(self.patience),
+            leave: ms(self.leave),
+            ..Timing::default()
+        }
+    }
+}
+
+/// What is logged.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogConfig {
+    /// Which things.
+    pub filter: String,
+    /// How.
+    pub format: LogFormat,
+}
+
+/// How logs look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        toml::from_str(TEMPLATE).expect("a test reads the template")
+    }
+}
+
+impl Config {
+    /// The defaults, overridden by a file where it says something.
+    pub fn load(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::of_text(&text).with_context(|| format!("in {}", path.display()))
+    }
+
+    /// The defaults, overridden by a text where it says something.
+    pub fn of_text(text: &str) -> anyhow::Result<Self> {
+        let mut whole: toml::Table = toml::from_str(TEMPLATE).expect("a test reads the template");
+        let given: toml::Table = toml::from_str(text)?;
+        override_with(&mut whole, given);
+        let config: Self = whole.try_into()?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts names nobody: give at least one number");
+        anyhow::ensure!(!self.world.hosts.contains(&0), "world.hosts: hosts are numbered from 1");
+        anyhow::ensure!((10..=100_000).contains(&self.world.half), "world.half must be 10 to 100000 metres");
+        let timing = &self.timing;
+        anyhow::ensure!(
+            timing.beacon * 2 <= timing.lease && timing.lease <= timing.grace && timing.grace <= timing.patience,
+            "timing: twice the beacon must fit into the lease, the lease into the grace, the grace into the patience"
+        );
+        anyhow::ensure!(0 < timing.beacon, "timing.beacon must be at least 1 ms");
+        anyhow::ensure!(0 < self.carrier.interval && 0 < self.carrier.tick, "carrier: times must be at least 1 ms");
+        anyhow::ensure!(0.0 < self.lobby.per_address, "lobby.per_address must be above 0");
+        Ok(())
+    }
+
+    /// Where histories are written, if anywhere.
+    pub fn history(&self) -> Option<&Path> {
+        (!self.history.as_os_str().is_empty()).then_some(&self.history)
+    }
+}
+
+/// A configuration file, before it is understood.
+pub type Table = toml::Table;
+
+/// Sets a knob in a section of a file.
+pub fn set(table: &mut Table, section: &str, knob: &str, value: impl Into<toml::Value>) {
+    let section = table.entry(section).or_insert_with(|| toml::Value::Table(Table::new()));
+    if let toml::Value::Table(section) = section {
+        section.insert(knob.to_owned(), value.into());
+    }
+}
+
+fn override_with(whole: &mut toml::Table, given: toml::Table) {
+    for (key, value) in given {
+        match (whole.get_mut(&key), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(given)) => override_with(inner, given),
+            (_, value) => drop(whole.insert(key, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_says_what_the_zone_does_by_default() {
+        let config = Config::default();
+        assert_eq!(config.timing.timing(), Timing::default());
+        assert_eq!(Config::of_text("").unwrap(), config);
+    }
+
+    #[test]
+    fn a_file_says_only_what_differs() {
+        let config = Config::of_text("data = \"elsewhere\"\n[host]\nid = 2\ndurability = \"synced\"").unwrap();
+        assert_eq!((config.host.id, config.host.durability), (2, DurabilityName::Synced));
+        assert_eq!(config.data, Path::new("elsewhere"));
+        assert_eq!(config.host.players_max, Config::default().host.players_max);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let why = |text| Config::of_text(text).unwrap_err().to_string();
+        assert!(why("[host]\nidd = 2").contains("idd"));
+        assert!(why("[host]\nid = \"two\"").contains("id"));
+        assert!(why("[world]\nhosts = []").contains("world.hosts"));
+        assert!(why("[timing]\ngrace = 10").contains("timing"));
+    }
+}

@@ -1,0 +1,59 @@
+//! A replica's disk: a thread that does one request after the other.
+
+use crate::record::Book;
+use history::{disk_keeps, disk_recalled};
+use machine::disk::{Done, Request};
+use machine::Address;
+use net::cell::Handle;
+use node::Host;
+use std::path::Path;
+use std::sync::mpsc;
+use store::{Files, Limits, Log};
+use zone::Command;
+
+/// The way to a disk.
+pub struct Disk(mpsc::Sender<Request>);
+
+impl Disk {
+    /// Opens the log in a folder; answers go to the replica.
+    pub fn open(
+        folder: &Path,
+        schema: u64,
+        me: Address,
+        book: Book,
+        replica: Handle<Host>,
+    ) -> anyhow::Result<Self> {
+        let (mut log, opened) = Log::open(Files::open(folder)?, schema, Limits::default())?;
+        if opened.recovery.is_damaged() {
+            tracing::warn!(recovery = %opened.recovery, "the disk lost records; the other replica has them");
+        }
+        let (sender, requests) = mpsc::channel::<Request>();
+        let run = move || {
+            for request in requests {
+                let keeps = disk_keeps(&request);
+                let began = std::time::Instant::now();
+                let done = log.serve(request);
+                metrics::histogram!("ecumene_disk_seconds").record(began.elapsed().as_secs_f64());
+                let what = match &done {
+                    Done::Persisted { .. } => keeps,
+                    Done::Recalled { recalled, .. } => Some(disk_recalled(recalled)),
+                    Done::Failed { .. } => None,
+                };
+                if let Some(what) = what {
+                    book.write(me, what);
+                }
+                if !replica.command(Command::Disk(done)) {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("disk".to_owned()).spawn(run)?;
+        Ok(Self(sender))
+    }
+
+    /// Asks for something.
+    pub fn ask(&self, request: Request) {
+        // A disk that has ended was told to, or has said why.
+        drop(self.0.send(request));
+    }
+}

@@ -1,0 +1,230 @@
+//! The lobby's front: the page and the log-in over HTTP, as drawn in `docs/net.md`.
+
+use crate::directory::Desk;
+use crate::keeper::wall_clock;
+use crate::keys::random;
+use crate::page;
+use crate::web;
+use crate::world::{self, Hosts, World};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Json, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::Router;
+use lobby::{Admission, Caller, CreateError, Lobby, LobbyError, Session};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use space::ZoneId;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::Files;
+use tokio::sync::Semaphore;
+use zone::Reign;
+
+/// The most bytes of a request.
+const BODY_MAX: usize = 4 * 1024;
+
+/// Passwords hashed at once: each takes 19 MiB and some tens of milliseconds of a core.
+const HASHES_MAX: usize = 2;
+
+/// What the front needs.
+pub struct Front {
+    /// Who comes in.
+    pub lobby: Mutex<Lobby<Files>>,
+    /// Who serves what.
+    pub desk: Desk,
+    /// The world.
+    pub world: World,
+    /// How far one sees, in millimetres.
+    pub range: u32,
+    hashes: Semaphore,
+}
+
+impl Front {
+    /// A front for a lobby.
+    pub fn new(lobby: Lobby<Files>, desk: Desk, world: World, range: u32) -> Self {
+        Self { lobby: Mutex::new(lobby), desk, world, range, hashes: Semaphore::new(HASHES_MAX) }
+    }
+
+    fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
+        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the lobby serves.
+pub fn routes(front: Arc<Front>) -> Router {
+    Router::new()
+        .route("/api/guest", post(guest))
+        .route("/api/account", post(account))
+        .route("/api/login", post(login))
+        .route("/api/session", post(session))
+        .route("/health", get(health))
+        .route("/metrics", get(web::prometheus))
+        .fallback(get(file))
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .with_state(front)
+}
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Credentials {
+    name: String,
+    password: String,
+}
+
+#[derive(Deserialize)]
+struct Wish {
+    pass: String,
+    session: Option<String>,
+}
+
+type Answer = Result<axum::Json<Value>, Trouble>;
+
+/// Why there is no answer, for a person.
+struct Trouble(StatusCode, String);
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        (self.0, axum::Json(json!({ "error": self.1 }))).into_response()
+    }
+}
+
+impl From<LobbyError> for Trouble {
+    fn from(error: LobbyError) -> Self {
+        let status = match &error {
+            LobbyError::Name(_) | LobbyError::Password(_) | LobbyError::NoSession => StatusCode::BAD_REQUEST,
+            LobbyError::Wrong | LobbyError::Pass(_) => StatusCode::UNAUTHORIZED,
+            LobbyError::TooOften(_) => StatusCode::TOO_MANY_REQUESTS,
+            LobbyError::Create(CreateError::Taken) => StatusCode::CONFLICT,
+            LobbyError::Create(_) => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        Self(status, error.to_string())
+    }
+}
+
+fn caller(from: SocketAddr) -> Caller {
+    Caller { address: from.ip(), at: net::clock::now(), now: wall_clock() }
+}
+
+fn admitted(it: &Admission) -> axum::Json<Value> {
+    axum::Json(json!({ "pass": it.pass, "player": it.player.0.to_string(), "name": it.name.as_str() }))
+}
+
+type Shared = State<Arc<Front>>;
+type From_ = ConnectInfo<SocketAddr>;
+
+async fn guest(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Name>) -> Answer {
+    let admission = front.lobby().guest(caller(from), &it.name, u64::from_le_bytes(random()))?;
+    Ok(admitted(&admission))
+}
+
+async fn account(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Credentials>) -> Answer {
+    let creation = front.lobby().begin_account(caller(from), &it.name, &it.password)?;
+    let hashed = slowly(&front, move || creation.hash(random())).await?;
+    let admission = front.lobby().finish_account(hashed, wall_clock())?;
+    Ok(admitted(&admission))
+}
+
+async fn login(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Credentials>) -> Answer {
+    let attempt = front.lobby().begin_login(caller(from), &it.name, &it.password)?;
+    let checked = slowly(&front, move || attempt.verify()).await?;
+    let admission = front.lobby().finish_login(checked, wall_clock())?;
+    Ok(admitted(&admission))
+}
+
+/// Runs what takes long beside the rest, not too much of it at once.
+async fn slowly<T: Send + 'static>(
+    front: &Front,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Trouble> {
+    let _permit = front.hashes.acquire().await;
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| Trouble(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned()))
+}
+
+async fn session(State(front): Shared, Json(it): Json<Wish>) -> Answer {
+    let unavailable = |why: &str| Trouble(StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
+    let requested = match it.session.map(|text| text.parse()) {
+        Some(Ok(number)) => Some(number),
+        Some(Err(_)) => return Err(LobbyError::NoSession.into()),
+        None => None,
+    };
+    let clock = front.desk.clock().await.ok_or_else(|| unavailable("the directory's disk failed"))?;
+    let session = front.lobby().session(&it.pass, requested, clock, wall_clock())?;
+    let hosts = hosts(&front, &session).await.ok_or_else(|| unavailable("the directory's disk failed"))?;
+    if hosts.is_empty() {
+        return Err(unavailable("no host is there yet: try again in a moment"));
+    }
+    let region = front.world.corners().map(|corners| corners.map(|it| [it.x(), it.y()]));
+    Ok(axum::Json(json!({
+        "session": session.number.to_string(),
+        "player": session.player.0.to_string(),
+        "name": session.name.as_str(),
+        "world": {
+            "game": front.world.game,
+            "schema": format!("{:016x}", front.world.schema),
+            "range": front.range,
+            "region": region,
+        },
+        "hosts": hosts,
+    })))
+}
+
+/// All hosts with their tokens; the primary's first, then the backup's.
+async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
+    let zone = *front.world.zones.keys().next()?;
+    let entries = front.desk.read(vec![world::hosts_key(), zone::key(ZoneId(zone))]).await?;
+    let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();
+    let reign = Reign::from_bytes(&entries[1].value);
+    let rank = |host: u32| match reign {
+        Some(it) if net::address::host_of(it.primary) == Some(host) => 0,
+        Some(it) if it.backup.and_then(net::address::host_of) == Some(host) => 1,
+        _ => 2,
+    };
+    let mut order: Vec<_> = hosts.keys().copied().collect();
+    order.sort_by_key(|&host| rank(host));
+    let lobby = front.lobby();
+    let entry = |host: u32| {
+        let it = &hosts[&host];
+        let token = lobby.token(session, host, u128::from_le_bytes(random()), wall_clock());
+        let certificate: String = it.certificate.iter().map(|byte| format!("{byte:02x}")).collect();
+        json!({
+            "host": host,
+            "zones": it.zones,
+            "address": it.players.to_string(),
+            "websocket": it.socket,
+            "certificate": certificate,
+            "token": token,
+        })
+    };
+    Some(order.into_iter().map(entry).collect())
+}
+
+async fn health(State(front): Shared) -> axum::Json<Value> {
+    let zones: Vec<u32> = front.world.zones.keys().copied().collect();
+    let keys = zones.iter().map(|&zone| zone::key(ZoneId(zone)));
+    let Some(entries) = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await else {
+        return axum::Json(json!({ "status": "the directory's disk failed" }));
+    };
+    let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();
+    let reigns = zones.iter().zip(&entries[1..]).map(|(zone, entry)| {
+        let reign = Reign::from_bytes(&entry.value);
+        json!({
+            "zone": zone,
+            "epoch": reign.map(|it| it.epoch.0),
+            "primary": reign.and_then(|it| net::address::host_of(it.primary)),
+            "backup": reign.and_then(|it| net::address::host_of(it.backup?)),
+        })
+    });
+    let reigns: Vec<Value> = reigns.collect();
+    let hosts: Vec<_> = hosts.keys().collect();
+    axum::Json(json!({ "status": "ok", "world": front.world.id, "hosts": hosts, "zones": reigns }))
+}
+
+async fn file(uri: Uri) -> Response {
+    page::find(uri.path()).map_or_else(|| StatusCode::NOT_FOUND.into_response(), |it| it.into_response())
+}

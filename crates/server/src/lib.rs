@@ -1,0 +1,25 @@
+//! Server processes: a *seat* (directory, lobby and page) and *hosts*, put together from the machines of `node`, the
+//! driver `net`, disks and keys.
+//!
+//! Read [`seat`] and [`host`] first: each is one process. Everything else is a part of one of them.
+//!
+//! This crate decides nothing about the world: zones do, and the directory about who reigns.
+
+mod disk;
+mod front;
+mod keeper;
+mod page;
+mod record;
+mod zone_cell;
+
+pub mod config;
+pub mod directory;
+pub mod host;
+pub mod keys;
+pub mod seat;
+pub mod web;
+pub mod world;
+
+pub use config::Config;
+pub use host::Host;
+pub use seat::Seat;

@@ -1,0 +1,282 @@
+//! The zones of a host, each in a cell of its own, started again when they fail.
+
+use crate::config::{CarrierConfig, Config, PolicyName};
+use crate::directory::Remote;
+use crate::disk::Disk;
+use crate::record::Book;
+use crate::world::World;
+use anyhow::Context as _;
+use carrier::{Direct, DirectConfig};
+use game::Rules;
+use history::{Header, What};
+use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
+use interest::{Policy, Schedule};
+use machine::{Address, Span, Time, directory, disk};
+use net::address;
+use net::cell::{self, End, Handle, Inbound, Owner};
+use net::session::House;
+use net::switchboard::Switchboard;
+use node::Host;
+use space::{Distance, ZoneId};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use zone::{Command, Event, Plants, Standing};
+
+/// A zone that failed is started again after this long,
+const AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// unless it failed this often: then something is wrong with the machine, and the whole host goes.
+const FAILURES_MAX: u32 = 5;
+
+/// What starts a zone, again and again.
+#[derive(Clone)]
+struct Recipe {
+    config: zone::Config,
+    carrier: CarrierConfig,
+    folder: PathBuf,
+    book: Book,
+    directory: Remote,
+    runtime: tokio::runtime::Handle,
+}
+
+/// The zones of a host.
+pub struct Supervised {
+    cells: Arc<Mutex<BTreeMap<u32, Handle<Host>>>>,
+}
+
+/// Starts every zone that this host may hold. What comes out of the receiver is why one cannot be started again.
+pub fn start_all(
+    config: &Config,
+    world: &World,
+    rules: &Arc<dyn Rules>,
+    directory: &Remote,
+    house: &Arc<House<Host>>,
+) -> anyhow::Result<(Supervised, mpsc::Receiver<String>)> {
+    let (sender, failed) = mpsc::channel(1);
+    let zones = Supervised { cells: Arc::default() };
+    let id = config.host.id;
+    for (&zone, hosts) in world.zones.iter().filter(|it| it.1.contains(&id)) {
+        let region = world.region().context("the world's region makes no sense")?;
+        let peers: Vec<Address> = hosts.iter().map(|&host| address::replica(host, zone)).collect();
+        let header = Header {
+            process: format!("host-{id}-zone-{zone}"),
+            world: Some(history::World {
+                game: world.game.clone(),
+                schema: world.schema,
+                zone: ZoneId(zone),
+                region: world.corners().unwrap_or_default().to_vec(),
+                hosts: peers.clone(),
+                durability: config.host.durability.into(),
+            }),
+        };
+        let book = Book::begin(config.history(), &header)?;
+        let zone_config = zone::Config {
+            zone: ZoneId(zone),
+            region,
+            rules: rules.clone(),
+            me: address::replica(id, zone),
+            peers,
+            founds: hosts.first() == Some(&id),
+            force: config.host.force,
+            durability: config.host.durability.into(),
+            timing: config.timing.timing(),
+            seed: world.seed,
+            players_max: config.host.players_max,
+            notes: book.is_on(),
+            plants: Plants::default(),
+        };
+        let recipe = Recipe {
+            config: zone_config,
+            carrier: config.carrier.clone(),
+            folder: config.data.join(format!("host-{id}")).join(format!("zone-{zone}")),
+            book,
+            directory: directory.clone(),
+            runtime: tokio::runtime::Handle::current(),
+        };
+        policy(&recipe.carrier)?;
+        let (ended, mut endings) = mpsc::unbounded_channel();
+        zones.put(zone, start(&recipe, house, ended.clone())?);
+        tokio::spawn(supervise(recipe, house.clone(), zones.cells.clone(), ended, sender.clone(), async move {
+            endings.recv().await.map(|end| (end, endings))
+        }));
+    }
+    Ok((zones, failed))
+}
+
+type Endings = mpsc::UnboundedReceiver<End>;
+
+/// Starts a zone again whenever it ends by itself.
+async fn supervise(
+    recipe: Recipe,
+    house: Arc<House<Host>>,
+    cells: Arc<Mutex<BTreeMap<u32, Handle<Host>>>>,
+    ended: mpsc::UnboundedSender<End>,
+    failed: mpsc::Sender<String>,
+    first: impl Future<Output = Option<(End, Endings)>>,
+) {
+    let zone = recipe.config.zone.0;
+    let Some((mut end, mut endings)) = first.await else { return };
+    for _ in 0..FAILURES_MAX {
+        let why = match &end {
+            End::Stopped => "it gave up".to_owned(),
+            End::Panicked(said) => format!("it panicked: {said}"),
+        };
+        tracing::error!(zone, why, "a replica ended; it is started again from its disk");
+        metrics::counter!("ecumene_replicas_failed_total").increment(1);
+        house.switchboard.remove_zone(zone);
+        recipe.book.write(recipe.config.me, What::Crashed);
+        tokio::time::sleep(AGAIN_AFTER).await;
+        match start(&recipe, &house, ended.clone()) {
+            Ok(handle) => drop(locked(&cells).insert(zone, handle)),
+            Err(error) => {
+                drop(failed.send(format!("{error:#}")).await);
+                return;
+            }
+        }
+        let Some(next) = endings.recv().await else { return };
+        end = next;
+    }
+    drop(failed.send(format!("zone {zone} failed {FAILURES_MAX} times: {end:?}")).await);
+}
+
+fn locked<T>(it: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn start(
+    recipe: &Recipe,
+    house: &Arc<House<Host>>,
+    ended: mpsc::UnboundedSender<End>,
+) -> anyhow::Result<Handle<Host>> {
+    let (handle, inbox) = Handle::new();
+    let (me, book) = (recipe.config.me, recipe.book.clone());
+    let schema = recipe.config.rules.schema();
+    let disk = Disk::open(&recipe.folder, schema, me, book.clone(), handle.clone())
+        .with_context(|| format!("in {}", recipe.folder.display()))?;
+    book.write(me, What::Started);
+    let carrier = Direct::new(DirectConfig {
+        policy: policy(&recipe.carrier)?,
+        schedule: Schedule::every(Span::from_millis(recipe.carrier.interval)),
+        budget: None,
+        tick: Span::from_millis(recipe.carrier.tick),
+    });
+    let machine = Host::new(recipe.config.clone(), Box::new(carrier));
+    let zone = recipe.config.zone.0;
+    let owner = ZoneOwner {
+        me,
+        disk,
+        directory: recipe.directory.clone(),
+        replica: handle.clone(),
+        book,
+        runtime: recipe.runtime.clone(),
+        disk_requests: Vec::new(),
+        directory_requests: Vec::new(),
+    };
+    cell::spawn_thread(&format!("zone-{zone}"), machine, owner, inbox, move |end| drop(ended.send(end)))?;
+    house.switchboard.add_zone(zone, handle.clone());
+    Ok(handle)
+}
+
+fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> {
+    let metres = |what: &str, it: f64| {
+        Distance::from_metres(it).map_err(|error| anyhow::anyhow!("carrier.{what}: {error}"))
+    };
+    let (view, critical) = (metres("view", config.view)?, metres("critical", config.critical)?);
+    Ok(match config.policy {
+        PolicyName::A3 => Box::new(A3::new(view, critical, config.angle)?),
+        PolicyName::Circle => Box::new(Circle::new(view)),
+        PolicyName::CircleAttenuated => Box::new(CircleAttenuated::new(view, critical)?),
+        PolicyName::FieldOfView => Box::new(FieldOfView::new(view, config.angle)?),
+        PolicyName::Everything => Box::new(Everything),
+    })
+}
+
+/// Carries out what a replica raises: on its disk, in the directory, in its history.
+struct ZoneOwner {
+    me: Address,
+    disk: Disk,
+    directory: Remote,
+    replica: Handle<Host>,
+    book: Book,
+    runtime: tokio::runtime::Handle,
+    disk_requests: Vec<disk::Request>,
+    directory_requests: Vec<directory::Request>,
+}
+
+impl Owner<Host> for ZoneOwner {
+    fn hear(&mut self, _: Time, event: Event) {
+        match event {
+            Event::Disk(request) => self.disk_requests.push(request),
+            Event::Directory(request) => self.directory_requests.push(request),
+            Event::Note(note) => self.book.note(self.me, What::Said(note)),
+            Event::Fault(why) => tracing::warn!(why, "the game made a mistake; the action was refused"),
+            Event::Broken(why) => {
+                tracing::error!(why, "a replica cannot go on");
+                self.replica.say(Inbound::Stop);
+            }
+            Event::Stage(_) => (),
+        }
+    }
+
+    fn flush(&mut self) {
+        self.book.flush();
+        self.disk_requests.drain(..).for_each(|it| self.disk.ask(it));
+        for request in self.directory_requests.drain(..) {
+            let (directory, replica) = (self.directory.clone(), self.replica.clone());
+            self.runtime.spawn(async move {
+                let done = directory.ask(request).await;
+                replica.command(Command::Directory(done));
+            });
+        }
+    }
+}
+
+impl Supervised {
+    fn put(&self, zone: u32, handle: Handle<Host>) {
+        locked(&self.cells).insert(zone, handle);
+    }
+
+    fn handles(&self) -> Vec<(u32, Handle<Host>)> {
+        locked(&self.cells).iter().map(|(&zone, it)| (zone, it.clone())).collect()
+    }
+
+    /// Tells the metrics how things stand.
+    pub async fn report(&self, switchboard: &Switchboard<Host>) {
+        let (players, hosts) = switchboard.count();
+        metrics::gauge!("ecumene_players_connected").set(players as f64);
+        metrics::gauge!("ecumene_hosts_connected").set(hosts as f64);
+        for (zone, handle) in self.handles() {
+            let looked = handle.look(|host| {
+                let replica = host.replica();
+                let (role, epoch) = match replica.standing() {
+                    Standing::Nobody => (0.0, 0),
+                    Standing::Backup(epoch) => (1.0, epoch.0),
+                    Standing::Primary(epoch, _) => (2.0, epoch.0),
+                    Standing::Broken => (-1.0, 0),
+                };
+                (role, epoch, replica.head(), replica.state().objects.iter().count())
+            });
+            let Some((role, epoch, head, objects)) = looked.await else { continue };
+            let zone = zone.to_string();
+            metrics::gauge!("ecumene_zone_role", "zone" => zone.clone()).set(role);
+            metrics::gauge!("ecumene_zone_epoch", "zone" => zone.clone()).set(f64::from(epoch));
+            metrics::gauge!("ecumene_zone_records", "zone" => zone.clone()).set(head as f64);
+            metrics::gauge!("ecumene_zone_objects", "zone" => zone).set(objects as f64);
+        }
+    }
+
+    /// Hands over, and waits until everything is on disk.
+    pub async fn leave(&self) {
+        for (_, handle) in self.handles() {
+            handle.command(Command::Leave);
+        }
+        for (_, handle) in self.handles() {
+            while handle.look(|host| host.replica().is_settled()).await == Some(false) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+}

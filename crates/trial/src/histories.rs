@@ -1,0 +1,276 @@
+//! Histories that real processes wrote down: read, put in order, judged.
+//!
+//! A folder holds one file per life of a process (see the crate `history`). All of them together are one history,
+//! from the first record of a world to wherever it was stopped. Whether everybody plays again after trouble, and
+//! whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
+
+use crate::judge::{About, Judge, Tally};
+use crate::ledger::Name;
+use crate::violation::Violation;
+use game::{Hosted, PlayerId, Rules};
+use history::{Damage, EXTENSION, Entry, Life, What, World};
+use kosmos::Kosmos;
+use machine::{Address, Time};
+use serde::Serialize;
+use space::{Polygon, PolygonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zone::Note;
+
+/// Why a folder cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// It cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("there are no files *.{EXTENSION} in {}", .0.display())]
+    Empty(PathBuf),
+    /// A file is not what a process wrote.
+    #[error("{file} is {damage}")]
+    Damaged {
+        /// Which.
+        file: String,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// No host wrote anything.
+    #[error(
+        "no host wrote any of these files: a history needs those of all hosts, the directory and the players"
+    )]
+    NoWorld,
+    /// The directory wrote nothing.
+    #[error("nobody here wrote down who was to reign: the files of the directory are missing")]
+    NoDirectory,
+    /// The files do not belong together.
+    #[error("{first} and {second} are of different worlds or settings: check each in a folder of its own")]
+    Worlds {
+        /// A file.
+        first: String,
+        /// One that does not fit.
+        second: String,
+    },
+    /// Somebody else's game, or another version of it.
+    #[error(
+        "the history is of the game {game} with types {found:016x}, this program knows kosmos with {known:016x}: \
+         check it with the program that ran it"
+    )]
+    Schema {
+        /// The game.
+        game: String,
+        /// Its hash.
+        found: u64,
+        /// Ours.
+        known: u64,
+    },
+    /// A region that cannot be one.
+    #[error("the world's region makes no sense: {0}")]
+    Region(#[from] PolygonError),
+    /// Something is missing.
+    #[error(
+        "the history of this world does not begin at record 1: {} has record {} of epoch {}, which nobody here wrote; \
+         a world is checked from its first start on, with the files of all its processes", who.0, name.1, name.0.0
+    )]
+    Unbegun {
+        /// Who.
+        who: Address,
+        /// The record.
+        name: Name,
+    },
+}
+
+/// A history, in order.
+pub struct Histories {
+    /// The world.
+    pub world: World,
+    /// How many processes wrote something.
+    pub processes: usize,
+    /// How many lives they had.
+    pub lives: usize,
+    /// How many of those ended in the middle of an entry.
+    pub torn: usize,
+    /// What happened.
+    pub entries: Vec<Entry>,
+}
+
+/// What a judge says of a history.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// Records that were written, also those that did not survive.
+    pub records: u64,
+    /// Actions that players asked for.
+    pub actions_asked: u64,
+    /// What was counted.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// Actions without an answer, by player; the history may have been stopped before it came.
+    pub unanswered: BTreeMap<PlayerId, u64>,
+    /// What was violated.
+    pub violations: Vec<Violation>,
+    /// Where the first violation is: before this many entries.
+    #[serde(skip)]
+    pub place: Option<usize>,
+}
+
+/// Reads a folder.
+pub fn read(folder: &Path) -> Result<Histories, HistoryError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        |error| HistoryError::Unreadable { path, error }
+    };
+    let mut files = Vec::new();
+    for found in std::fs::read_dir(folder).map_err(unreadable(folder))? {
+        let path = found.map_err(unreadable(folder))?.path();
+        if path.extension().is_some_and(|it| it == EXTENSION) {
+            let bytes = std::fs::read(&path).map_err(unreadable(&path))?;
+            files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), bytes));
+        }
+    }
+    if files.is_empty() {
+        return Err(HistoryError::Empty(folder.to_owned()));
+    }
+    merged(files)
+}
+
+/// Makes one history of files with these names.
+pub fn merged(mut files: Vec<(String, Vec<u8>)>) -> Result<Histories, HistoryError> {
+    files.sort();
+    let mut lives = Vec::new();
+    for (file, bytes) in files {
+        match history::read(&bytes) {
+            Ok(life) => lives.push((file, life)),
+            Err(damage) => return Err(HistoryError::Damaged { file, damage }),
+        }
+    }
+    let world = one_world(&lives)?;
+    let processes: BTreeSet<_> = lives.iter().filter_map(|it| Some(&it.1.header.as_ref()?.process)).collect();
+    let (processes, torn) = (processes.len(), lives.iter().filter(|it| it.1.torn.is_some()).count());
+    let count = lives.len();
+    let mut entries: Vec<_> = lives.into_iter().flat_map(|it| it.1.entries).collect();
+    entries.sort_by_key(|it| it.time); // Stable: what one process did stays in its order.
+    Ok(Histories { world, processes, lives: count, torn, entries: with_deaths(entries) })
+}
+
+fn one_world(lives: &[(String, Life)]) -> Result<World, HistoryError> {
+    let mut known: Option<(&String, &World)> = None;
+    for (file, life) in lives {
+        let Some(world) = life.header.as_ref().and_then(|it| it.world.as_ref()) else { continue };
+        match known {
+            Some((first, other)) if other != world => {
+                return Err(HistoryError::Worlds { first: first.clone(), second: file.clone() });
+            }
+            Some(_) => (),
+            None => known = Some((file, world)),
+        }
+    }
+    known.map(|it| it.1.clone()).ok_or(HistoryError::NoWorld)
+}
+
+/// Whoever starts again without having stopped was killed: at the latest when they said the last thing that
+/// anybody knows of. From then on they did nothing.
+fn with_deaths(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut reborn = BTreeSet::new();
+    let mut backwards = Vec::with_capacity(entries.len() + 16);
+    for entry in entries.into_iter().rev() {
+        let died = reborn.remove(&entry.by) && !matches!(entry.what, What::Stopped | What::Crashed);
+        if died {
+            backwards.push(Entry { time: entry.time, by: entry.by, what: What::Crashed });
+        }
+        if entry.what == What::Started {
+            reborn.insert(entry.by);
+        }
+        backwards.push(entry);
+    }
+    backwards.reverse();
+    backwards
+}
+
+impl Histories {
+    /// Judges it.
+    pub fn judged(&self) -> Result<Verdict, HistoryError> {
+        let reigns = |it: &Entry| matches!(it.what, What::Said(Note::Reigns { .. }));
+        let swaps = |it: &Entry| matches!(it.what, What::Reign(..));
+        if self.entries.iter().any(reigns) && !self.entries.iter().any(swaps) {
+            return Err(HistoryError::NoDirectory);
+        }
+        let mut judge = Judge::new(0, self.about()?);
+        let mut place = None;
+        for (number, entry) in self.entries.iter().enumerate() {
+            judge.see(entry);
+            if let Some((who, name)) = judge.stranger() {
+                return Err(HistoryError::Unbegun { who, name });
+            }
+            if !judge.violations.is_empty() {
+                place = Some(number + 1);
+                break;
+            }
+        }
+        if place.is_none() {
+            judge.end();
+            place = judge.violations.first().map(|it| self.place(it));
+        }
+        Ok(Verdict {
+            records: judge.ledger.records.len() as u64,
+            actions_asked: judge.asked(),
+            tally: judge.tally,
+            unanswered: judge.unanswered(),
+            violations: judge.violations.into_vec(),
+            place,
+        })
+    }
+
+    fn place(&self, time: Time) -> usize {
+        self.entries.partition_point(|it| it.time <= time)
+    }
+
+    fn about(&self) -> Result<About, HistoryError> {
+        let World { game, schema, zone, region, hosts, durability } = &self.world;
+        let region = Polygon::new(region)?;
+        let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(region.clone())));
+        if rules.schema() != *schema {
+            let (game, found, known) = (game.clone(), *schema, rules.schema());
+            return Err(HistoryError::Schema { game, found, known });
+        }
+        Ok(About { zone: *zone, region, rules, hosts: hosts.clone(), durability: *durability })
+    }
+
+    /// The entries around a place, one line each; the last one before the place is marked.
+    pub fn around(&self, place: usize, before: usize, after: usize) -> Vec<String> {
+        let (from, to) = (place.saturating_sub(before), (place + after).min(self.entries.len()));
+        let line = |number: usize| {
+            let mark = if number + 1 == place { ">" } else { " " };
+            format!("{mark} {}", self.entries[number])
+        };
+        (from..to).map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_starts_again_died_after_their_last_word() {
+        let entry = |time, by, what| Entry { time: Time::from_micros(time), by: Address(by), what };
+        let history = vec![
+            entry(1, 1, What::Started),
+            entry(2, 2, What::Started),
+            entry(3, 1, What::Cut(1)),
+            entry(4, 2, What::Stopped),
+            entry(5, 2, What::Started),
+            entry(6, 1, What::Started),
+            entry(7, 1, What::Crashed),
+            entry(8, 1, What::Started),
+        ];
+        let mut expected = history.clone();
+        expected.insert(3, entry(3, 1, What::Crashed));
+        assert_eq!(with_deaths(history), expected);
+    }
+}
