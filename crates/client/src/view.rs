@@ -66,7 +66,8 @@ impl Tracks {
         for (&id, it) in sight.objects {
             let track = self.0.entry(id).or_default();
             remember(track, it.motion);
-            let (motion, at) = if id == sight.me { (it.motion, sight.now) } else { (moving(track, past), past) };
+            let (motion, at) =
+                if id == sight.me { (it.motion, sight.now) } else { (moving(track, past), past) };
             let Ok(shown) = postcard::from_bytes(&it.shown) else { continue };
             let at = at.max(motion.start.time());
             let (velocity, heading) = (motion.velocity, motion.heading);
@@ -124,7 +125,12 @@ mod tests {
         }
     }
 
-    fn drawn(tracks: &mut Tracks, now: u64, motion: Motion, guesses: &BTreeMap<u64, Guess<u8>>) -> Vec<(i32, u8)> {
+    fn drawn(
+        tracks: &mut Tracks,
+        now: u64,
+        motion: Motion,
+        guesses: &BTreeMap<u64, Guess<u8>>,
+    ) -> Vec<(i32, u8)> {
         let objects = BTreeMap::from([(id(2), Sighted { motion, shown: vec![7] })]);
         let sight = Sight { now: Time::from_millis(now), me: id(1), objects: &objects };
         let view: View<u8> = tracks.draw(&sight, guesses);

@@ -1,5 +1,15 @@
 //! `ecumene bench`.
 
+mod attack;
+mod core;
+mod failover;
+mod floor;
+mod hostile;
+mod scratch;
+mod server;
+pub mod walker;
+mod walkers;
+
 use crate::{Failure, print, progress};
 use clap::{Args, Subcommand, ValueEnum};
 use lab::bench;
@@ -13,6 +23,16 @@ pub enum Bench {
     Sim(SimArgs),
     /// A zone's primary and backup together: events per CPU second, bytes per event, memory.
     Zone(ZoneArgs),
+    /// Real processes: from killing the deciding host to the first action done.
+    Failover(failover::FailoverArgs),
+    /// Real processes: what a client costs the server, at constant density, beside plain UDP.
+    Server(server::ServerArgs),
+    /// Real processes under attack: everything that strangers and players can throw at them.
+    Hostile(hostile::HostileArgs),
+    #[command(hide = true)]
+    Floor(floor::FloorArgs),
+    #[command(hide = true)]
+    Walkers(walkers::WalkersArgs),
 }
 
 /// What `ecumene bench interest` takes.
@@ -59,7 +79,7 @@ pub struct ZoneArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+pub enum Format {
     Table,
     Json,
 }
@@ -70,6 +90,11 @@ pub fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Interest(args) => interest(args),
         Bench::Sim(args) => sim(args),
         Bench::Zone(args) => zone(args),
+        Bench::Server(args) => server::run(args),
+        Bench::Hostile(args) => hostile::run(args),
+        Bench::Floor(args) => floor::run(args),
+        Bench::Walkers(args) => walkers::run(args),
+        Bench::Failover(args) => failover::run(args),
     }
 }
 

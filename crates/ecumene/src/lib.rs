@@ -54,6 +54,8 @@ enum Command {
     Host(play::serve::HostArgs),
     /// Play with many bots, as real clients, and measure what they experience.
     Bots(play::bots::BotsArgs),
+    /// Break a world of real processes on purpose while bots play, and judge what they wrote down.
+    Chaos(play::chaos::ChaosArgs),
     /// Make the keys of a world.
     Keys(play::serve::KeysArgs),
     /// Show or check the configuration.
@@ -92,6 +94,7 @@ pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
         Command::Directory(args) => play::serve::directory(&args),
         Command::Host(args) => play::serve::host(&args),
         Command::Bots(args) => play::bots::run(&args),
+        Command::Chaos(args) => play::chaos::run(&args),
         Command::Keys(args) => play::serve::keys(&args),
         Command::Config(command) => play::serve::config(&command),
         Command::Schema(args) => schema::run(&args),

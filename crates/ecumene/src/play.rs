@@ -1,8 +1,9 @@
 //! Worlds on real networks: servers, bots, and the demo that starts everything.
 
 pub mod bots;
-mod cluster;
-mod crowd;
+pub mod chaos;
+pub mod cluster;
+pub mod crowd;
 pub mod demo;
 mod logging;
 pub mod serve;
@@ -56,12 +57,12 @@ fn region(half_metres: u32) -> Result<space::Polygon, Failure> {
 }
 
 /// Something that runs until it is told to stop, or is done.
-fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
 /// Waits for Ctrl-C or a polite request to end.
-async fn told_to_stop() {
+pub(crate) async fn told_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

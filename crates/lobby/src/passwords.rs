@@ -6,8 +6,9 @@
 use crate::Password;
 use crate::config::{HASH_KIB, HASH_KIB_MAX, HASH_LANES, HASH_PASSES, HASH_PASSES_MAX, HASH_TEXT_MAX};
 use argon2::password_hash::phc;
-use argon2::{Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier as _, Version};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::fmt;
 use thiserror::Error;
 
@@ -28,15 +29,43 @@ pub struct HashError;
 /// Hashes a password. The salt is random, and a new one for every password.
 pub fn hash_password(password: &Password, salt: [u8; 16]) -> PasswordHash {
     let params = Params::new(HASH_KIB, HASH_PASSES, HASH_LANES, None).expect("the constants are legal");
+    let legal = "the lengths of password and salt are legal";
+    let hash = phc::PasswordHash {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: (&params).try_into().expect("the constants are legal"),
+        salt: Some(phc::Salt::new(&salt).expect(legal)),
+        hash: Some(output(params, password, &salt, Params::DEFAULT_OUTPUT_LEN).expect(legal)),
+    };
+    PasswordHash(hash.to_string())
+}
+
+thread_local! {
+    /// What hashing works in. Every thread that hashes keeps its own: taken anew each time, an allocator that cuts up what
+    /// it gets back ends up with many times as much.
+    static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
+fn output(params: Params, password: &Password, salt: &[u8], length: usize) -> Option<phc::Output> {
+    let blocks = params.block_count();
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    let hash = argon.hash_password_with_salt(password.as_bytes(), &salt);
-    PasswordHash(hash.expect("the lengths of password and salt are legal").to_string())
+    let mut out = [0; phc::Output::MAX_LENGTH];
+    let out = out.get_mut(..length)?;
+    MEMORY.with_borrow_mut(|memory| {
+        memory.resize(blocks.max(memory.len()), Block::new());
+        argon.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut memory[..blocks]).ok()
+    })?;
+    phc::Output::new(out).ok()
 }
 
 /// Whether a password is the one that was hashed. Costs what hashing cost.
 pub fn verify(password: &Password, hash: &PasswordHash) -> bool {
     let Ok(hash) = phc::PasswordHash::new(&hash.0) else { return false };
-    Argon2::default().verify_password(password.as_bytes(), &hash).is_ok()
+    let (Some(salt), Some(expected), Ok(params)) = (hash.salt, hash.hash, Params::try_from(&hash)) else {
+        return false;
+    };
+    // Outputs are compared in constant time.
+    output(params, password, &salt, expected.len()).is_some_and(|it| it == expected)
 }
 
 impl PasswordHash {

@@ -24,6 +24,12 @@ impl Bucket {
         self.at = now;
     }
 
+    /// How much is there.
+    pub fn level(&mut self) -> f64 {
+        self.refill();
+        self.level
+    }
+
     /// Takes `amount` if it is there.
     pub fn try_take(&mut self, amount: f64) -> bool {
         self.refill();

@@ -50,7 +50,9 @@ impl Close {
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Gone => "gone",
-            Self::Refused => "the entry token is missing, expired, used or not for this host: ask the lobby for a new one",
+            Self::Refused => {
+                "the entry token is missing, expired, used or not for this host: ask the lobby for a new one"
+            }
             Self::Superseded => "you play in a newer session",
             Self::Slow => "you read too slowly: too much waits for you",
             Self::Protocol => "that was no message",

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -25,8 +26,13 @@ use wire::Message;
 /// How long a host may take to let a player in.
 const WITHIN: Duration = Duration::from_secs(5);
 
-/// How often the way is measured.
+/// A host that is doubted must answer within this time.
+const SHOW_WITHIN: Duration = Duration::from_millis(250);
+
+/// How often the way is measured,
 const PING_EVERY: Duration = Duration::from_secs(1);
+/// and how many questions about it may stay unanswered.
+const UNANSWERED_MAX: u32 = 3;
 
 /// Where to connect, and how.
 #[derive(Clone, Debug)]
@@ -50,12 +56,14 @@ pub enum Target {
 pub struct Traffic {
     /// Bytes of frames that arrived.
     pub bytes_in: AtomicU64,
-    /// Datagrams and stream chunks that arrived.
-    pub arrivals: AtomicU64,
     /// UDP bytes that arrived, headers of QUIC included; 0 over WebSocket.
     pub udp_bytes_in: AtomicU64,
     /// UDP packets that arrived; over WebSocket, messages.
     pub packets_in: AtomicU64,
+    /// UDP bytes that left; 0 over WebSocket.
+    pub udp_bytes_out: AtomicU64,
+    /// UDP packets that left; 0 over WebSocket.
+    pub packets_out: AtomicU64,
     /// The last round trip, in microseconds.
     pub ping: AtomicU64,
     /// `Latest` messages that the host did not send because we were slow.
@@ -101,8 +109,7 @@ impl Dialer {
 
     async fn quic(&self, address: SocketAddr, certificate: [u8; 32]) -> Result<(Sender, Receiver), Close> {
         let config = endpoint::pinned(certificate).map_err(|_| Close::Refused)?;
-        let connecting =
-            self.endpoint.connect_with(config, address, "localhost").map_err(|_| Close::Gone)?;
+        let connecting = self.endpoint.connect_with(config, address, "localhost").map_err(|_| Close::Gone)?;
         let connection = connecting.await.map_err(|it| why_ended(Some(it)))?;
         let (send, receive) = connection.open_bi().await.map_err(|it| why_ended(Some(it)))?;
         Ok((Sender::Quic(connection.clone(), send), Receiver::Quic(connection, receive)))
@@ -170,8 +177,14 @@ async fn enter(mut sender: Sender, mut receiver: Receiver, token: &str) -> Resul
 }
 
 impl Line {
-    /// Links the player's machine to the zones of this host until the connection ends; says why it did.
-    pub async fn serve<M: Machine>(self, player: &Handle<M>, traffic: &Arc<Traffic>) -> Close
+    /// Links the player's machine to the zones of this host until the connection ends; says why it did. Whenever
+    /// `doubt` changes, the host must show at once that it is still there.
+    pub async fn serve<M: Machine>(
+        self,
+        player: &Handle<M>,
+        traffic: &Arc<Traffic>,
+        doubt: &mut watch::Receiver<u64>,
+    ) -> Close
     where
         M::Msg: Message + Send,
         M::Command: Send,
@@ -186,10 +199,12 @@ impl Line {
             player.say(Inbound::Up(address::replica(host, zone), link));
         }
         let writer = tokio::spawn(write(sender, mailbox.clone()));
+        let heard = AtomicU64::new(0);
         let why = tokio::select! {
-            why = read(host, &mailbox, player, traffic, &mut receiver, &mut assembler) => why,
+            why = read(host, &mailbox, player, traffic, &heard, &mut receiver, &mut assembler) => why,
+            () = silent(&mailbox, &heard, doubt) => Close::Gone,
             why = mailbox.until_closed() => why,
-            () = measure(&mailbox, traffic, connection.as_ref()) => Close::Gone,
+            () = measure(&mailbox, traffic, &heard, connection.as_ref()) => Close::Gone,
         };
         mailbox.close(why);
         for zone in zones {
@@ -200,19 +215,51 @@ impl Line {
     }
 }
 
-/// Asks how long the way is, now and then, and keeps count of packets.
-async fn measure(mailbox: &Mailbox, traffic: &Traffic, connection: Option<&quinn::Connection>) {
-    let (mut packets, mut bytes) = (0, 0);
+/// Returns when a doubt turns out to be right.
+async fn silent(mailbox: &Mailbox, heard: &AtomicU64, doubt: &mut watch::Receiver<u64>) {
     loop {
+        if doubt.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        let before = heard.load(Ordering::Relaxed);
         mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
         mailbox.ring();
+        tokio::time::sleep(SHOW_WITHIN).await;
+        if heard.load(Ordering::Relaxed) == before {
+            return;
+        }
+    }
+}
+
+/// Keeps count of packets, and knows how long the way is. QUIC measures it by itself, and notices when it ends; over
+/// WebSocket somebody must ask. Returns if nobody answers.
+async fn measure(
+    mailbox: &Mailbox,
+    traffic: &Traffic,
+    heard: &AtomicU64,
+    connection: Option<&quinn::Connection>,
+) {
+    let (mut passed, mut known, mut unanswered) = (quinn::ConnectionStats::default(), 0, 0);
+    loop {
         tokio::time::sleep(PING_EVERY).await;
         if let Some(connection) = connection {
-            let udp = connection.stats().udp_rx;
-            traffic.packets_in.fetch_add(udp.datagrams - packets, Ordering::Relaxed);
-            traffic.udp_bytes_in.fetch_add(udp.bytes - bytes, Ordering::Relaxed);
-            (packets, bytes) = (udp.datagrams, udp.bytes);
+            let before = std::mem::replace(&mut passed, connection.stats());
+            let count =
+                |total: &AtomicU64, now: u64, before: u64| total.fetch_add(now - before, Ordering::Relaxed);
+            count(&traffic.packets_in, passed.udp_rx.datagrams, before.udp_rx.datagrams);
+            count(&traffic.udp_bytes_in, passed.udp_rx.bytes, before.udp_rx.bytes);
+            count(&traffic.packets_out, passed.udp_tx.datagrams, before.udp_tx.datagrams);
+            count(&traffic.udp_bytes_out, passed.udp_tx.bytes, before.udp_tx.bytes);
+            traffic.ping.store(connection.rtt().as_micros() as u64, Ordering::Relaxed);
+            continue;
         }
+        let before = std::mem::replace(&mut known, heard.load(Ordering::Relaxed));
+        unanswered = if known == before { unanswered + 1 } else { 0 };
+        if UNANSWERED_MAX < unanswered {
+            return;
+        }
+        mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
+        mailbox.ring();
     }
 }
 
@@ -221,6 +268,7 @@ async fn read<M: Machine>(
     mailbox: &Mailbox,
     player: &Handle<M>,
     traffic: &Traffic,
+    heard: &AtomicU64,
     receiver: &mut Receiver,
     assembler: &mut Assembler,
 ) -> Close
@@ -240,7 +288,7 @@ where
             Ok(arrival) => arrival,
             Err(why) => return why,
         };
-        traffic.arrivals.fetch_add(1, Ordering::Relaxed);
+        heard.fetch_add(1, Ordering::Relaxed);
         match arrival {
             Arrival::Stream(bytes) => {
                 traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
@@ -269,7 +317,10 @@ where
                 let trip = Span::from_micros(clock::now().as_micros().saturating_sub(sent));
                 traffic.ping.store(trip.as_micros(), Ordering::Relaxed);
             }
-            Ok(Control::Ping(number)) => mailbox.sure(frame::control(&Control::Pong(number))),
+            Ok(Control::Ping(number)) => {
+                mailbox.sure(frame::control(&Control::Pong(number)));
+                mailbox.ring();
+            }
             Ok(Control::Lagging { lost }) => traffic.lost.store(lost, Ordering::Relaxed),
             _ => (),
         }

@@ -7,6 +7,7 @@ use crate::metric;
 use crate::pipe::{MessageSink, MessageStream, Receiver, Sender, SocketMessage};
 use crate::session::{self, House};
 use axum::extract::ws::{CloseFrame, Message as WebMessage, WebSocket};
+use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
 use machine::Machine;
 use rustc_hash::FxHashMap;
@@ -21,18 +22,39 @@ use wire::Message;
 /// How long a handshake may take.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(3);
 
-/// Handshakes under way; beyond a part of them, addresses must first prove that they are real.
-const HANDSHAKES_MAX: usize = 256;
-const HANDSHAKES_TRUSTED: usize = 64;
+/// With more strangers than this, addresses must first prove that they are real.
+const STRANGERS_TRUSTED: usize = 64;
+
+/// Strangers of one address at once: nobody takes all places alone.
+const STRANGERS_PER_ADDRESS: usize = STRANGERS_MAX / 4;
 
 /// Connections per second and address, and at once. A household or a school shares an address.
 const PER_ADDRESS: (f64, f64) = (50.0, 1_000.0);
 
+/// An address with less than this left must first prove that it is real: nobody can use up another's connections by
+/// writing their address on packets.
+const PROVEN_BELOW: f64 = 500.0;
+
 /// Addresses remembered; when there are more, all are forgotten, which is generous to everybody alike.
 const ADDRESSES_MAX: usize = 65_536;
 
+pub use crate::switchboard::STRANGERS_MAX;
+
 /// WebSocket's codes for private use begin here.
 pub const SOCKET_CODES: u16 = 4_000;
+
+/// What is remembered of an address.
+struct Caller {
+    bucket: Bucket,
+    places: Arc<Semaphore>,
+}
+
+impl Caller {
+    fn new() -> Self {
+        let bucket = Bucket::new(PER_ADDRESS.0, PER_ADDRESS.1);
+        Self { bucket, places: Arc::new(Semaphore::new(STRANGERS_PER_ADDRESS)) }
+    }
+}
 
 /// Accepts players at an endpoint until it is closed.
 pub async fn accept<M: Machine + 'static>(endpoint: quinn::Endpoint, house: Arc<House<M>>)
@@ -40,31 +62,28 @@ where
     M::Msg: Message + Send,
     M::Command: Send,
 {
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
-    let mut addresses: FxHashMap<IpAddr, Bucket> = FxHashMap::default();
+    let mut callers: FxHashMap<IpAddr, Caller> = FxHashMap::default();
     while let Some(incoming) = endpoint.accept().await {
-        let busy = handshakes.available_permits() < HANDSHAKES_MAX - HANDSHAKES_TRUSTED;
+        if ADDRESSES_MAX <= callers.len() {
+            callers.clear();
+        }
+        let caller = callers.entry(incoming.remote_address().ip()).or_insert_with(Caller::new);
+        let busy = STRANGERS_TRUSTED < house.switchboard.strangers() || caller.bucket.level() < PROVEN_BELOW;
         if busy && !incoming.remote_address_validated() {
             drop(incoming.retry());
             continue;
         }
-        if ADDRESSES_MAX <= addresses.len() {
-            addresses.clear();
-        }
-        let fresh = || Bucket::new(PER_ADDRESS.0, PER_ADDRESS.1);
-        let bucket = addresses.entry(incoming.remote_address().ip()).or_insert_with(fresh);
-        let permit = handshakes.clone().try_acquire_owned();
-        let (true, Ok(permit)) = (bucket.try_take(1.0), permit) else {
+        let place = caller.places.clone().try_acquire_owned().ok();
+        let place = place.and_then(|it| Some((it, house.switchboard.stranger()?)));
+        let (true, Some(place)) = (caller.bucket.try_take(1.0), place) else {
             metric::refused(Close::Full);
             incoming.refuse();
             continue;
         };
         let house = house.clone();
         tokio::spawn(async move {
-            let pipe = timeout(HANDSHAKE_WITHIN, shake_hands(incoming)).await;
-            drop(permit);
-            if let Ok(Some((sender, receiver))) = pipe {
-                session::serve(house, sender, receiver).await;
+            if let Ok(Some((sender, receiver))) = timeout(HANDSHAKE_WITHIN, shake_hands(incoming)).await {
+                session::serve(house, sender, receiver, place).await;
             }
         });
     }
@@ -92,15 +111,22 @@ where
     let sink: MessageSink = Box::pin(
         sink.with(|it| std::future::ready(Ok::<_, axum::Error>(outgoing(it)))).sink_map_err(|_| Close::Gone),
     );
-    let stream: MessageStream = Box::pin(stream.filter_map(|it| {
-        std::future::ready(match it {
-            Ok(WebMessage::Binary(bytes)) => Some(Ok(bytes)),
-            Ok(WebMessage::Ping(_) | WebMessage::Pong(_)) => None,
-            Ok(WebMessage::Text(_)) => Some(Err(Close::Protocol)),
-            Ok(WebMessage::Close(_)) | Err(_) => Some(Err(Close::Gone)),
-        })
+    let stream: MessageStream = Box::pin(stream.map(|it| match it {
+        Ok(WebMessage::Binary(bytes)) if bytes.is_empty() => Err(Close::Protocol),
+        Ok(WebMessage::Binary(bytes)) => Ok(bytes),
+        // The library answers it; it counts as a message, and says nothing.
+        Ok(WebMessage::Ping(_) | WebMessage::Pong(_)) => Ok(Bytes::new()),
+        Ok(WebMessage::Text(_)) => Err(Close::Protocol),
+        Ok(WebMessage::Close(_)) | Err(_) => Err(Close::Gone),
     }));
-    session::serve(house, Sender::Socket(sink), Receiver::Socket(stream)).await;
+    let sender = Sender::Socket(sink);
+    match house.switchboard.stranger() {
+        Some(place) => session::serve(house, sender, Receiver::Socket(stream), place).await,
+        None => {
+            metric::refused(Close::Full);
+            sender.close(Close::Full).await;
+        }
+    }
 }
 
 fn outgoing(it: SocketMessage) -> WebMessage {

@@ -3,6 +3,7 @@
 use crate::tls::{self, Identity, Membership, TlsError};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{AckFrequencyConfig, IdleTimeout, TransportConfig, VarInt};
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +18,31 @@ pub const ALPN_MESH: &str = "ecumene-mesh/1";
 /// What hosts speak to the directory.
 pub const ALPN_DIRECTORY: &str = "ecumene-directory/1";
 
-/// Connections nobody has accepted yet: how many, how much of each is kept, and of all.
-const INCOMING: (usize, u64, u64) = (1_024, 64 * 1024, 8 * 1024 * 1024);
+/// Connections nobody has accepted yet: how many, and how much of each is kept.
+const INCOMING: (usize, u64) = (1_024, 64 * 1024);
+
+/// How much is kept of all connections nobody has accepted yet.
+pub const INCOMING_BYTES: usize = 8 * 1024 * 1024;
+
+/// What a player may send before the host has read it, on one stream and in all. A frame has 4 KiB, and a player may
+/// send 64 KiB a second: this is a quarter of a second's worth. Strangers get no more, so it is what they can cost.
+const UNREAD: (u32, u32) = (16 * 1024, 32 * 1024);
+
+/// Datagrams of a player that the host has not read.
+const UNREAD_DATAGRAMS: usize = 16 * 1024;
+
+/// What a host may send before a player has confirmed it: stream and datagrams.
+const UNSENT: (u64, usize) = (512 * 1024, 64 * 1024);
+
+/// What one socket may hold of packets that nobody has read yet. All connections share it: the usual 208 KiB are some 160
+/// packets, and a thousand players fill them in 10 ms. Whoever is not scheduled for so long would lose the next ones.
+const SOCKET_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most memory a stranger's connection takes: what it may send unread, and some for QUIC, TLS and a task.
+pub const STRANGER_BYTES: usize = UNREAD.1 as usize + UNREAD_DATAGRAMS + 64 * 1024;
+
+/// The most memory a player's connection takes, besides its mailbox.
+pub const PLAYER_BYTES: usize = STRANGER_BYTES + UNSENT.0 as usize + UNSENT.1;
 
 /// Why there is no endpoint.
 #[derive(Debug, Error)]
@@ -46,13 +70,14 @@ fn for_players() -> TransportConfig {
     // Two bidirectional streams and three others are what WebTransport needs for one session with one stream.
     it.max_concurrent_bidi_streams(2_u32.into())
         .max_concurrent_uni_streams(3_u32.into())
-        .stream_receive_window((64_u32 * 1024).into())
-        .receive_window((256_u32 * 1024).into())
-        .send_window(512 * 1024)
-        .datagram_receive_buffer_size(Some(64 * 1024))
-        .datagram_send_buffer_size(64 * 1024)
-        .max_idle_timeout(Some(idle(Duration::from_secs(6))))
-        .keep_alive_interval(Some(Duration::from_secs(2)));
+        .stream_receive_window(UNREAD.0.into())
+        .receive_window(UNREAD.1.into())
+        .send_window(UNSENT.0)
+        .datagram_receive_buffer_size(Some(UNREAD_DATAGRAMS))
+        .datagram_send_buffer_size(UNSENT.1)
+        // A host that died is missed soon, also by those who only keep it on the line in case another dies.
+        .max_idle_timeout(Some(idle(Duration::from_millis(2_500))))
+        .keep_alive_interval(Some(Duration::from_secs(1)));
     // Acknowledgements ride on the next tick's packet instead of being packets of their own.
     let mut acks = AckFrequencyConfig::default();
     acks.ack_eliciting_threshold(VarInt::from_u32(8)).max_ack_delay(Some(Duration::from_millis(100)));
@@ -63,7 +88,9 @@ fn for_players() -> TransportConfig {
 /// A player's end of the same: what a host may send at once is a whole picture of the surroundings.
 fn as_player() -> TransportConfig {
     let mut it = for_players();
-    it.stream_receive_window((2_u32 * 1024 * 1024).into()).receive_window((2_u32 * 1024 * 1024).into());
+    it.stream_receive_window((2_u32 * 1024 * 1024).into())
+        .receive_window((2_u32 * 1024 * 1024).into())
+        .datagram_receive_buffer_size(Some(UNSENT.1));
     it
 }
 
@@ -103,7 +130,7 @@ fn server_config(
         .migration(migration)
         .max_incoming(INCOMING.0)
         .incoming_buffer_size(INCOMING.1)
-        .incoming_buffer_size_total(INCOMING.2);
+        .incoming_buffer_size_total(INCOMING_BYTES as u64);
     config
 }
 
@@ -146,6 +173,9 @@ pub fn outgoing() -> Result<quinn::Endpoint, EndpointError> {
 fn open(address: SocketAddr, config: Option<quinn::ServerConfig>) -> Result<quinn::Endpoint, EndpointError> {
     let fail = |error| EndpointError::Socket { address, error };
     let socket = std::net::UdpSocket::bind(address).map_err(fail)?;
+    // As far as the system allows: `net.core.rmem_max` and `net.core.wmem_max`. With less, more is lost.
+    let _ = set_socket_recv_buffer_size(&socket, SOCKET_BYTES);
+    let _ = set_socket_send_buffer_size(&socket, SOCKET_BYTES);
     let runtime = Arc::new(quinn::TokioRuntime);
     quinn::Endpoint::new(quinn::EndpointConfig::default(), config, socket, runtime).map_err(fail)
 }

@@ -27,6 +27,9 @@ use wire::Message;
 /// How long two hosts may take to greet each other.
 const GREET_WITHIN: Duration = Duration::from_secs(3);
 
+/// How long a called host may take to answer.
+const CALL_WITHIN: Duration = Duration::from_secs(1);
+
 /// How soon a lost host is called again.
 const CALL_EVERY: Duration = Duration::from_millis(200);
 
@@ -108,13 +111,22 @@ async fn call_all<M: Machine + 'static>(
         let known: Vec<u32> = others.borrow_and_update().range(..house.host).map(|it| *it.0).collect();
         for host in known {
             let (endpoint, config, house) = (endpoint.clone(), config.clone(), house.clone());
-            let others = others.clone();
+            let mut others = others.clone();
             callers.entry(host).or_insert_with(|| {
                 tokio::spawn(async move {
                     loop {
                         let at = others.borrow().get(&host).copied();
                         if let Some(at) = at {
-                            call(&endpoint, &config, &house, host, at).await;
+                            let called = call(&endpoint, &config, &house, host, at);
+                            tokio::pin!(called);
+                            tokio::select! {
+                                () = &mut called => (),
+                                () = moved(&mut others, host, at) => {
+                                    // It has started anew elsewhere: nobody is at the other end any more.
+                                    house.switchboard.hang_up(Peer::Host(host));
+                                    called.await;
+                                }
+                            }
                         }
                         tokio::time::sleep(CALL_EVERY).await;
                     }
@@ -124,6 +136,14 @@ async fn call_all<M: Machine + 'static>(
         if others.changed().await.is_err() {
             return callers.values().for_each(tokio::task::JoinHandle::abort);
         }
+    }
+}
+
+/// Waits until a host is somewhere else.
+async fn moved(others: &mut watch::Receiver<Others>, host: u32, from: SocketAddr) {
+    let elsewhere = |it: &Others| it.get(&host).is_some_and(|&at| at != from);
+    if others.wait_for(elsewhere).await.is_err() {
+        std::future::pending().await
     }
 }
 
@@ -138,7 +158,7 @@ async fn call<M: Machine>(
     M::Command: Send,
 {
     let Ok(connecting) = endpoint.connect_with(config.clone(), at, &tls::host_name(host)) else { return };
-    let Ok(Ok(connection)) = timeout(GREET_WITHIN, connecting).await else { return };
+    let Ok(Ok(connection)) = timeout(CALL_WITHIN, connecting).await else { return };
     if let Ok(Some(pair)) = timeout(GREET_WITHIN, greet(&connection, house)).await
         && pair.greeting.host == host
     {

@@ -210,12 +210,19 @@ mod tests {
     #[test]
     fn frames_share_datagrams_and_the_large_go_with_the_sure() {
         let frame = |length: usize| Bytes::from(vec![7; length]);
-        let mut batch = Batch { latest: vec![frame(600), frame(500), frame(100), frame(2_000), frame(9)], ..Batch::default() };
+        let mut batch = Batch {
+            latest: vec![frame(600), frame(500), frame(100), frame(2_000), frame(9)],
+            ..Batch::default()
+        };
         let mut sent = Vec::new();
-        let lost = pack(&mut batch, || 10_000, |it| {
-            sent.push(it.len());
-            true
-        });
+        let lost = pack(
+            &mut batch,
+            || 10_000,
+            |it| {
+                sent.push(it.len());
+                true
+            },
+        );
         assert_eq!((sent, lost, batch.sure.len()), (vec![1_100, 109], 0, 1));
     }
 

@@ -61,8 +61,8 @@ pub struct House<M: Machine> {
     pub players_max: usize,
 }
 
-/// Serves a connection until it ends.
-pub async fn serve<M: Machine>(house: Arc<House<M>>, sender: Sender, mut receiver: Receiver)
+/// Serves a connection until it ends. `place` is given back as soon as its owner is no stranger.
+pub async fn serve<M: Machine>(house: Arc<House<M>>, sender: Sender, mut receiver: Receiver, place: impl Send)
 where
     M::Msg: Message + Send,
     M::Command: Send,
@@ -89,6 +89,7 @@ where
         metric::refused(why);
         return sender.close(why).await;
     }
+    drop(place);
     metric::connected(transport, 1.0);
     tracing::debug!(player = guest.player, name = guest.name, transport = transport.name(), "came in");
     let writer = tokio::spawn(write(sender, mailbox.clone()));
@@ -117,7 +118,8 @@ async fn hello(receiver: &mut Receiver, assembler: &mut Assembler) -> Result<Str
             return Err(Close::Protocol);
         }
         if let Some(body) = assembler.next().map_err(|_| Close::Protocol)? {
-            return match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
+            let Ok((frame::CONTROL, message)) = frame::open(&body) else { return Err(Close::Protocol) };
+            return match frame::open_control(message) {
                 Ok(Control::Hello { version: VERSION, token }) => Ok(token),
                 _ => Err(Close::Protocol),
             };
@@ -191,6 +193,9 @@ where
             }
             match receiver.next().await {
                 Ok(Arrival::Stream(bytes)) => assembler.push(&bytes),
+                Ok(Arrival::Whole(bytes)) if bytes.is_empty() && matches!(receiver, Receiver::Socket(_)) => {
+                    self.pay(0).await;
+                }
                 Ok(Arrival::Whole(bytes)) => {
                     let sure = matches!(receiver, Receiver::Socket(_));
                     let Ok(bodies) = frame::bodies(&bytes, PLAYER_FRAME_MAX) else { return Close::Protocol };
@@ -208,10 +213,7 @@ where
     /// Takes a body. One that must arrive is read later if there are too many; any other is dropped then.
     async fn take(&mut self, body: Bytes, sure: bool) -> Result<(), Close> {
         if sure {
-            let waits = [self.messages.take(1.0), self.bytes.take(body.len() as f64)];
-            if let Some(wait) = waits.into_iter().flatten().max() {
-                tokio::time::sleep(wait).await;
-            }
+            self.pay(body.len()).await;
         } else if !self.messages.try_take(1.0) || !self.bytes.try_take(body.len() as f64) {
             metric::thinned();
             return Ok(());
@@ -233,6 +235,14 @@ where
             handle.say(Inbound::Recv(address::player(self.guest.player), self.mailbox.id(), msg, permit));
         }
         Ok(())
+    }
+
+    /// Counts a message of so many bytes, and waits until there may be another.
+    async fn pay(&mut self, bytes: usize) {
+        let waits = [self.messages.take(1.0), self.bytes.take(bytes as f64)];
+        if let Some(wait) = waits.into_iter().flatten().max() {
+            tokio::time::sleep(wait).await;
+        }
     }
 
     fn on_control(&self, message: &[u8]) -> Result<(), Close> {

@@ -9,11 +9,17 @@ use crate::close::Close;
 use crate::mailbox::Mailbox;
 use machine::{Address, Machine};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Connections at once that have not shown a good token, whatever carries them: half of a full host's players may come
+/// back in the same moment.
+pub const STRANGERS_MAX: usize = 1_024;
 
 /// Zones and connections.
 pub struct Switchboard<M: Machine> {
     inner: Mutex<Inner<M>>,
+    strangers: Arc<Semaphore>,
 }
 
 struct Inner<M: Machine> {
@@ -41,13 +47,24 @@ struct Connection {
 
 impl<M: Machine> Default for Switchboard<M> {
     fn default() -> Self {
-        Self { inner: Mutex::new(Inner { zones: BTreeMap::new(), connections: BTreeMap::new() }) }
+        let inner = Inner { zones: BTreeMap::new(), connections: BTreeMap::new() };
+        Self { inner: Mutex::new(inner), strangers: Arc::new(Semaphore::new(STRANGERS_MAX)) }
     }
 }
 
 impl<M: Machine> Switchboard<M> {
     fn inner(&self) -> MutexGuard<'_, Inner<M>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for somebody who has not shown a good token yet; `None` if there are too many.
+    pub fn stranger(&self) -> Option<OwnedSemaphorePermit> {
+        self.strangers.clone().try_acquire_owned().ok()
+    }
+
+    /// How many strangers there are.
+    pub fn strangers(&self) -> usize {
+        STRANGERS_MAX - self.strangers.available_permits()
     }
 
     /// A zone lives here from now on; everybody connected is linked to it.
@@ -114,6 +131,13 @@ impl<M: Machine> Switchboard<M> {
         }
     }
 
+    /// Ends the connection to somebody, if there is one.
+    pub fn hang_up(&self, peer: Peer) {
+        if let Some(connection) = self.inner().connections.get(&peer) {
+            connection.mailbox.close(Close::Gone);
+        }
+    }
+
     /// Whether a host is connected.
     pub fn is_connected(&self, peer: Peer) -> bool {
         self.inner().connections.contains_key(&peer)
@@ -149,5 +173,35 @@ fn addresses(peer: Peer, zones: &[u32]) -> Vec<Address> {
     match peer {
         Peer::Player(player) => vec![address::player(player)],
         Peer::Host(host) => zones.iter().map(|&zone| address::replica(host, zone)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::{Input, Outbox, Time};
+
+    struct Nothing;
+
+    impl Machine for Nothing {
+        type Msg = ();
+        type Command = ();
+        type Event = ();
+
+        fn handle(&mut self, _: Time, _: Input<(), ()>, _: &mut Outbox<(), ()>) {}
+
+        fn deadline(&self) -> Option<Time> {
+            None
+        }
+    }
+
+    #[test]
+    fn there_are_only_so_many_places_for_strangers() {
+        let switchboard = Switchboard::<Nothing>::default();
+        let mut places: Vec<_> = (0..STRANGERS_MAX).map(|_| switchboard.stranger().unwrap()).collect();
+        assert!(switchboard.stranger().is_none());
+        places.pop();
+        assert_eq!(switchboard.strangers(), STRANGERS_MAX - 1);
+        assert!(switchboard.stranger().is_some());
     }
 }

@@ -157,10 +157,9 @@ impl Membership {
 
     /// For a server that other servers connect to.
     pub fn server(&self, alpn: &[&str]) -> Result<rustls::ServerConfig, TlsError> {
-        let verifier =
-            rustls::server::WebPkiClientVerifier::builder_with_provider(self.roots()?, provider())
-                .build()
-                .map_err(|it| TlsError::Authority(it.to_string()))?;
+        let verifier = rustls::server::WebPkiClientVerifier::builder_with_provider(self.roots()?, provider())
+            .build()
+            .map_err(|it| TlsError::Authority(it.to_string()))?;
         let mut config = rustls::ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_client_cert_verifier(verifier)
@@ -175,10 +174,7 @@ impl Membership {
         let mut config = rustls::ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_root_certificates(roots)
-            .with_client_auth_cert(
-                vec![self.identity.certificate.clone()],
-                self.identity.key.clone_key(),
-            )?;
+            .with_client_auth_cert(vec![self.identity.certificate.clone()], self.identity.key.clone_key())?;
         config.alpn_protocols = names(&[alpn]);
         Ok(config)
     }

@@ -203,7 +203,8 @@ impl Config {
     /// The defaults, overridden by a file where it says something.
     pub fn load(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         Self::of_text(&text).with_context(|| format!("in {}", path.display()))
     }
 
@@ -223,11 +224,16 @@ impl Config {
         anyhow::ensure!((10..=100_000).contains(&self.world.half), "world.half must be 10 to 100000 metres");
         let timing = &self.timing;
         anyhow::ensure!(
-            timing.beacon * 2 <= timing.lease && timing.lease <= timing.grace && timing.grace <= timing.patience,
+            timing.beacon * 2 <= timing.lease
+                && timing.lease <= timing.grace
+                && timing.grace <= timing.patience,
             "timing: twice the beacon must fit into the lease, the lease into the grace, the grace into the patience"
         );
         anyhow::ensure!(0 < timing.beacon, "timing.beacon must be at least 1 ms");
-        anyhow::ensure!(0 < self.carrier.interval && 0 < self.carrier.tick, "carrier: times must be at least 1 ms");
+        anyhow::ensure!(
+            0 < self.carrier.interval && 0 < self.carrier.tick,
+            "carrier: times must be at least 1 ms"
+        );
         anyhow::ensure!(0.0 < self.lobby.per_address, "lobby.per_address must be above 0");
         Ok(())
     }
@@ -271,7 +277,8 @@ mod tests {
 
     #[test]
     fn a_file_says_only_what_differs() {
-        let config = Config::of_text("data = \"elsewhere\"\n[host]\nid = 2\ndurability = \"synced\"").unwrap();
+        let config =
+            Config::of_text("data = \"elsewhere\"\n[host]\nid = 2\ndurability = \"synced\"").unwrap();
         assert_eq!((config.host.id, config.host.durability), (2, DurabilityName::Synced));
         assert_eq!(config.data, Path::new("elsewhere"));
         assert_eq!(config.host.players_max, Config::default().host.players_max);

@@ -2,8 +2,8 @@
 
 use crate::record::Book;
 use history::{disk_keeps, disk_recalled};
-use machine::disk::{Done, Request};
 use machine::Address;
+use machine::disk::{Done, Request};
 use net::cell::Handle;
 use node::Host;
 use std::path::Path;

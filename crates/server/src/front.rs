@@ -6,19 +6,20 @@ use crate::keys::random;
 use crate::page;
 use crate::web;
 use crate::world::{self, Hosts, World};
+use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Json, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::Router;
 use lobby::{Admission, Caller, CreateError, Lobby, LobbyError, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use space::ZoneId;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Files;
-use tokio::sync::Semaphore;
+use tokio::sync::{mpsc, oneshot};
 use zone::Reign;
 
 /// The most bytes of a request.
@@ -26,6 +27,12 @@ const BODY_MAX: usize = 4 * 1024;
 
 /// Passwords hashed at once: each takes 19 MiB and some tens of milliseconds of a core.
 const HASHES_MAX: usize = 2;
+
+/// Passwords that wait to be hashed: a few seconds' worth.
+const HASHES_WAITING: usize = 64;
+
+/// The memory that hashing takes.
+pub const HASHING_BYTES: usize = HASHES_MAX * lobby::config::HASH_KIB as usize * 1024;
 
 /// What the front needs.
 pub struct Front {
@@ -37,13 +44,16 @@ pub struct Front {
     pub world: World,
     /// How far one sees, in millimetres.
     pub range: u32,
-    hashes: Semaphore,
+    hashing: mpsc::Sender<Work>,
 }
+
+/// Something that takes long.
+type Work = Box<dyn FnOnce() + Send>;
 
 impl Front {
     /// A front for a lobby.
     pub fn new(lobby: Lobby<Files>, desk: Desk, world: World, range: u32) -> Self {
-        Self { lobby: Mutex::new(lobby), desk, world, range, hashes: Semaphore::new(HASHES_MAX) }
+        Self { lobby: Mutex::new(lobby), desk, world, range, hashing: hashers() }
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -136,14 +146,39 @@ async fn login(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Cr
     Ok(admitted(&admission))
 }
 
-/// Runs what takes long beside the rest, not too much of it at once.
+/// Threads for what takes long. Always the same ones, because each keeps the memory that hashing takes.
+fn hashers() -> mpsc::Sender<Work> {
+    let (sender, work) = mpsc::channel::<Work>(HASHES_WAITING);
+    let work = Arc::new(Mutex::new(work));
+    for number in 0..HASHES_MAX {
+        let work = work.clone();
+        let next = move || work.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        let run = move || {
+            while let Some(work) = next() {
+                // A panic costs its own request an answer, and nobody else a thread.
+                let _ = std::panic::catch_unwind(AssertUnwindSafe(work));
+            }
+        };
+        let thread = std::thread::Builder::new().name(format!("hash-{number}")).spawn(run);
+        thread.expect("a process that has just started can start a thread");
+    }
+    sender
+}
+
+/// Runs what takes long beside the rest, not too much of it at once. Whoever hangs up while they wait is forgotten.
 async fn slowly<T: Send + 'static>(
     front: &Front,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Trouble> {
-    let _permit = front.hashes.acquire().await;
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| Trouble(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned()))
+    let busy = || Trouble(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned());
+    let (sender, done) = oneshot::channel();
+    let work = move || {
+        if !sender.is_closed() {
+            drop(sender.send(work()));
+        }
+    };
+    front.hashing.try_send(Box::new(work)).map_err(|_| busy())?;
+    done.await.map_err(|_| busy())
 }
 
 async fn session(State(front): Shared, Json(it): Json<Wish>) -> Answer {
@@ -207,7 +242,8 @@ async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
 async fn health(State(front): Shared) -> axum::Json<Value> {
     let zones: Vec<u32> = front.world.zones.keys().copied().collect();
     let keys = zones.iter().map(|&zone| zone::key(ZoneId(zone)));
-    let Some(entries) = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await else {
+    let Some(entries) = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await
+    else {
         return axum::Json(json!({ "status": "the directory's disk failed" }));
     };
     let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();

@@ -50,7 +50,11 @@ pub struct Host {
 
 impl Host {
     /// Starts a host: waits for the directory, opens its doors, and says where it is.
-    pub async fn start(config: &Config, directory: SocketAddr, rules: Arc<dyn Rules>) -> anyhow::Result<Self> {
+    pub async fn start(
+        config: &Config,
+        directory: SocketAddr,
+        rules: Arc<dyn Rules>,
+    ) -> anyhow::Result<Self> {
         let id = config.host.id;
         let membership = KeyFolder::of(&config.data).membership(&host_name(id))?;
         let directory = Remote::new(directory, &membership)?;

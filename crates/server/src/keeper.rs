@@ -28,7 +28,9 @@ impl Keeper<NodeMsg> for TokenKeeper {
     fn admit(&self, token: &str) -> Result<Guest, Close> {
         let mut gate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match gate.admit(token, wall_clock()) {
-            Ok(it) => Ok(Guest { player: it.player.0, session: it.session, name: it.name.as_str().to_owned() }),
+            Ok(it) => {
+                Ok(Guest { player: it.player.0, session: it.session, name: it.name.as_str().to_owned() })
+            }
             Err(why) => {
                 tracing::debug!(%why, "a token was refused");
                 Err(Close::Refused)

@@ -6,7 +6,7 @@
 //! This crate decides nothing about the world: zones do, and the directory about who reigns.
 
 mod disk;
-mod front;
+pub mod front;
 mod keeper;
 mod page;
 mod record;

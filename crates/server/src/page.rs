@@ -31,7 +31,8 @@ impl IntoResponse for &PageFile {
             _ => "application/octet-stream",
         };
         // Built files have their hash in the name; the page itself has not.
-        let cached = if self.path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let cached =
+            if self.path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
         ([(CONTENT_TYPE, kind), (CACHE_CONTROL, cached)], self.bytes).into_response()
     }
 }

@@ -45,18 +45,20 @@ impl Seat {
         let signing = keys.lobby()?;
         let world = found(config, rules, &desk, signing.public().to_bytes()).await?;
         let every = Span::from_micros((1e6 / config.lobby.per_address) as u64);
-        let settings = Settings { address_rate: Rate { burst: config.lobby.burst, every }, ..Settings::default() };
+        let settings =
+            Settings { address_rate: Rate { burst: config.lobby.burst, every }, ..Settings::default() };
         let media = Files::open(config.data.join("lobby"))?;
         let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
         let front = Front::new(lobby, desk.clone(), world.clone(), rules.range().millimetres());
-        let listener = TcpListener::bind(config.lobby.listen)
-            .await
-            .with_context(|| format!("cannot listen at {}; is another world running?", config.lobby.listen))?;
+        let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
+            format!("cannot listen at {}; is another world running?", config.lobby.listen)
+        })?;
         let lobby = listener.local_addr()?;
         web::serve(listener, front::routes(Arc::new(front)));
         let directory = directory::serve(&desk, config.directory.listen, &membership)?;
-        let found = serde_json::json!({ "directory": directory, "lobby": lobby, "process": std::process::id() });
+        let found =
+            serde_json::json!({ "directory": directory, "lobby": lobby, "process": std::process::id() });
         std::fs::write(config.data.join(SEAT_FILE), found.to_string())?;
         tracing::info!(%directory, %lobby, world = world.id, "ready");
         Ok(Self { directory, lobby, desk, world })

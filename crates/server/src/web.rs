@@ -1,10 +1,17 @@
 //! What hosts and the lobby serve over HTTP besides the game: health, metrics, and the way in by WebSocket.
 
 use axum::Router;
-use axum::extract::{State, WebSocketUpgrade};
+use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{Request, StatusCode};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use net::door;
 use net::session::House;
@@ -12,10 +19,30 @@ use node::Host;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use tokio::net::TcpListener;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// The most bytes a WebSocket message of a player may have.
 const SOCKET_MESSAGE_MAX: usize = 8 * 1024;
+
+/// TCP connections at once: all players of a full host by WebSocket, and as many more.
+pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// The most bytes of a request's header.
+const HEADER_MAX: usize = 16 * 1024;
+
+/// The most memory a connection takes, besides what a session's mailbox keeps: its buffers, and a task.
+pub const CONNECTION_BYTES: usize = HEADER_MAX + 3 * SOCKET_MESSAGE_MAX + 24 * 1024;
+
+/// How long a request's header may take, also until the next one on the same connection,
+const HEADER_WITHIN: Duration = Duration::from_secs(10);
+/// and the rest of it with its answer: behind others, hashing a password takes a while.
+const REQUEST_WITHIN: Duration = Duration::from_secs(10);
+
+/// When there are no file descriptors left, trying again at once would only burn a core.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 static METRICS: OnceLock<PrometheusHandle> = OnceLock::new();
 
@@ -26,14 +53,45 @@ pub fn count() -> &'static PrometheusHandle {
     })
 }
 
-/// Serves routes at a listener, in the background.
+/// Serves routes at a listener, in the background. Whoever takes too long to ask is cut off, and when there are too many
+/// connections the next ones wait outside.
 pub fn serve(listener: TcpListener, routes: Router) {
+    let routes = routes.layer(middleware::from_fn(in_time));
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::spawn(async move {
-        let service = routes.into_make_service_with_connect_info::<SocketAddr>();
-        if let Err(error) = axum::serve(listener, service).await {
-            tracing::error!(%error, "the web server ended");
+        loop {
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, from)) => drop(tokio::spawn(answer(stream, from, routes.clone(), place))),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_AGAIN).await;
+                }
+            }
         }
     });
+}
+
+/// Answers the requests of one connection.
+async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, place: OwnedSemaphorePermit) {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(from));
+        TowerToHyperService::new(routes.clone()).call(request)
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(HEADER_WITHIN).max_buf_size(HEADER_MAX);
+    // Small messages must not wait for more: a pose is old soon.
+    drop(stream.set_nodelay(true));
+    drop(server.serve_connection(TokioIo::new(stream), service).with_upgrades().await);
+    drop(place);
+}
+
+/// Answers in time or not at all: a body may dribble in for ever.
+async fn in_time(request: axum::extract::Request, next: Next) -> Response {
+    match timeout(REQUEST_WITHIN, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+    }
 }
 
 /// What a host serves.
@@ -49,6 +107,8 @@ async fn play(State(house): State<Arc<House<Host>>>, upgrade: WebSocketUpgrade) 
     upgrade
         .max_message_size(SOCKET_MESSAGE_MAX)
         .max_frame_size(SOCKET_MESSAGE_MAX)
+        .read_buffer_size(SOCKET_MESSAGE_MAX)
+        .write_buffer_size(SOCKET_MESSAGE_MAX)
         .on_upgrade(move |socket| door::serve_socket(socket, house))
 }
 
@@ -61,4 +121,41 @@ async fn health(State(house): State<Arc<House<Host>>>) -> Json<serde_json::Value
 /// Everything counted in this process.
 pub async fn prometheus() -> Response {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], count().render()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::post;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::time::Instant;
+
+    /// What a door answers to a text after which nothing comes, and after how many seconds it has hung up. Time flies
+    /// while everybody waits.
+    async fn answered(text: &str) -> (String, u64) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        serve(listener, Router::new().route("/", post(async |body: String| body)));
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        let began = Instant::now();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        (answer.lines().next().unwrap_or_default().to_owned(), began.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_header_that_does_not_end_is_not_waited_for() {
+        assert_eq!(answered("POST / HTTP/1.1\r\nX-Slow: ").await.1, HEADER_WITHIN.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn neither_is_a_body_nor_a_second_request() {
+        let (answer, after) = answered("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf").await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        assert!(after <= (REQUEST_WITHIN + HEADER_WITHIN).as_secs());
+        let (answer, after) = answered("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nall.").await;
+        assert_eq!((answer.as_str(), after), ("HTTP/1.1 200 OK", HEADER_WITHIN.as_secs()));
+    }
 }

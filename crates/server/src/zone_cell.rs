@@ -24,12 +24,16 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use zone::{Command, Event, Plants, Standing};
 
 /// A zone that failed is started again after this long,
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// unless it failed this often: then something is wrong with the machine, and the whole host goes.
 const FAILURES_MAX: u32 = 5;
+
+/// Faults are told at most this often.
+const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// What starts a zone, again and again.
 #[derive(Clone)]
@@ -99,9 +103,14 @@ pub fn start_all(
         policy(&recipe.carrier)?;
         let (ended, mut endings) = mpsc::unbounded_channel();
         zones.put(zone, start(&recipe, house, ended.clone())?);
-        tokio::spawn(supervise(recipe, house.clone(), zones.cells.clone(), ended, sender.clone(), async move {
-            endings.recv().await.map(|end| (end, endings))
-        }));
+        tokio::spawn(supervise(
+            recipe,
+            house.clone(),
+            zones.cells.clone(),
+            ended,
+            sender.clone(),
+            async move { endings.recv().await.map(|end| (end, endings)) },
+        ));
     }
     Ok((zones, failed))
 }
@@ -174,6 +183,7 @@ fn start(
         runtime: recipe.runtime.clone(),
         disk_requests: Vec::new(),
         directory_requests: Vec::new(),
+        faults: Seldom::default(),
     };
     cell::spawn_thread(&format!("zone-{zone}"), machine, owner, inbox, move |end| drop(ended.send(end)))?;
     house.switchboard.add_zone(zone, handle.clone());
@@ -204,6 +214,26 @@ struct ZoneOwner {
     runtime: tokio::runtime::Handle,
     disk_requests: Vec<disk::Request>,
     directory_requests: Vec<directory::Request>,
+    faults: Seldom,
+}
+
+/// Lets one through now and then: whoever sends nonsense by the thousand must not fill the log.
+#[derive(Default)]
+struct Seldom {
+    told: Option<Instant>,
+    untold: u64,
+}
+
+impl Seldom {
+    /// How many went untold before this one, if it is time to tell.
+    fn count(&mut self) -> Option<u64> {
+        if self.told.is_some_and(|it| it.elapsed() < TELL_EVERY) {
+            self.untold += 1;
+            return None;
+        }
+        self.told = Some(Instant::now());
+        Some(std::mem::take(&mut self.untold))
+    }
 }
 
 impl Owner<Host> for ZoneOwner {
@@ -212,7 +242,15 @@ impl Owner<Host> for ZoneOwner {
             Event::Disk(request) => self.disk_requests.push(request),
             Event::Directory(request) => self.directory_requests.push(request),
             Event::Note(note) => self.book.note(self.me, What::Said(note)),
-            Event::Fault(why) => tracing::warn!(why, "the game made a mistake; the action was refused"),
+            Event::Fault(why) => {
+                if let Some(before) = self.faults.count() {
+                    tracing::warn!(
+                        why,
+                        before,
+                        "an action made no sense to the game, or the game a mistake: refused"
+                    );
+                }
+            }
             Event::Broken(why) => {
                 tracing::error!(why, "a replica cannot go on");
                 self.replica.say(Inbound::Stop);
@@ -278,5 +316,18 @@ impl Supervised {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn nonsense_by_the_thousand_is_told_once_and_then_counted() {
+        let mut seldom = Seldom::default();
+        assert_eq!((0..1_000).filter_map(|_| seldom.count()).collect::<Vec<_>>(), [0]);
+        tokio::time::advance(TELL_EVERY).await;
+        assert_eq!((0..1_000).filter_map(|_| seldom.count()).collect::<Vec<_>>(), [999]);
     }
 }

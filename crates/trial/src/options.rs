@@ -15,12 +15,14 @@ pub struct Asked {
     pub plants: Plants,
     /// The durability, if it is not drawn.
     pub durability: Option<Durability>,
+    /// How many things go wrong, if it is not drawn.
+    pub faults: Option<u32>,
 }
 
 impl Asked {
     /// Every kind of trouble, everything works.
     pub const EVERYTHING: Self =
-        Self { kinds: Kinds::ALL, all_kinds: false, plants: Plants::NONE, durability: None };
+        Self { kinds: Kinds::ALL, all_kinds: false, plants: Plants::NONE, durability: None, faults: None };
 }
 
 /// One trial.
@@ -67,7 +69,7 @@ impl Options {
             durability: asked.durability.unwrap_or(drawn),
             host_delay: Span::from_micros(200 + rng.below(10_000)),
             player_delay: Span::from_millis(5 + rng.below(75)),
-            faults: faults as u32,
+            faults: asked.faults.unwrap_or(faults as u32),
             plants: asked.plants,
         }
     }

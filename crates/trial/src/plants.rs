@@ -19,6 +19,8 @@ pub struct Planted {
     pub about: &'static str,
     kinds: &'static [Kind],
     durability: Durability,
+    /// How many things go wrong, if the usual number is not enough for what it takes to come together.
+    faults: Option<u32>,
 }
 
 /// All of them.
@@ -41,12 +43,15 @@ pub const PLANTED: [Planted; 21] = [
         "a primary that hears nothing goes on alone without asking",
         &[Kind::Cut, Kind::OneWay, Kind::Pause],
     ),
-    planted(
-        Plant::AckWhileSwapping,
-        "ack-while-swapping",
-        "a backup goes on acknowledging while its swap is on its way",
-        &[Kind::Pause, Kind::DirectoryLate, Kind::Point],
-    ),
+    Planted {
+        faults: Some(100),
+        ..planted(
+            Plant::AckWhileSwapping,
+            "ack-while-swapping",
+            "a backup goes on acknowledging while its swap is on its way",
+            &[Kind::Pause, Kind::DirectorySlow, Kind::Point],
+        )
+    },
     planted(
         Plant::UnknownIsLost,
         "unknown-is-lost",
@@ -137,7 +142,7 @@ pub const PLANTED: [Planted; 21] = [
 ];
 
 const fn planted(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
-    Planted { plant, name, about, kinds, durability: Durability::Batched }
+    Planted { plant, name, about, kinds, durability: Durability::Batched, faults: None }
 }
 
 impl Planted {
@@ -158,6 +163,7 @@ impl Planted {
             all_kinds: true,
             plants: Plants::only(self.plant),
             durability: Some(self.durability),
+            faults: self.faults,
         }
     }
 

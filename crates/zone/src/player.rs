@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// A move is said again this often: at first because it may be lost, then to hear that the zone is there.
 const MOVE_EVERY: Span = Span::from_millis(200);
 
+/// An echo that takes longer is lost.
+const ECHO_MAX: Span = Span::from_millis(2_000);
+
 /// A zone that was silent for this long may be gone: everybody is asked who reigns.
 const SILENT: Span = Span::from_millis(400);
 
@@ -128,8 +131,10 @@ pub struct Player {
     closed: bool,
     me: Option<ObjectId>,
     motion: Motion,
-    /// When the newest move was sent, until it is echoed.
-    move_sent: Option<Time>,
+    /// When a move was sent whose echo tells the time, whether that echo is awaited, how many are under way.
+    timed: Time,
+    timing: bool,
+    echoes: u32,
     next: u64,
     /// Number, action, when it was wanted.
     unanswered: VecDeque<(u64, ByteBuf, Time)>,
@@ -159,7 +164,9 @@ impl Player {
             closed: false,
             me: None,
             motion: Motion::default(),
-            move_sent: None,
+            timed: Time::ZERO,
+            timing: false,
+            echoes: 0,
             next: 1,
             unanswered: VecDeque::new(),
             acked: 0,
@@ -188,6 +195,11 @@ impl Player {
     /// The numbers of those actions. After a full stop they may be lower than before, in the same order.
     pub fn unanswered_numbers(&self) -> impl Iterator<Item = u64> {
         self.unanswered.iter().map(|it| it.0)
+    }
+
+    /// Whether somebody can be reached.
+    pub fn is_linked(&self, address: Address) -> bool {
+        self.links.contains_key(&address)
     }
 
     /// Where the player acts at the moment.
@@ -252,8 +264,9 @@ impl Player {
         self.send_act(number, action, out);
     }
 
-    fn send_act(&self, number: u64, action: ByteBuf, out: &mut Out) {
+    fn send_act(&mut self, number: u64, action: ByteBuf, out: &mut Out) {
         if let Some(home) = self.home {
+            self.echoes += 1;
             let act = Up::Act { number, acked: self.acked, motion: self.motion, action };
             out.send(home, Lane::Sure, Msg::Up(act));
         }
@@ -274,9 +287,18 @@ impl Player {
     fn send_move(&mut self, out: &mut Out) {
         self.timers.set(Purpose::Move, self.now + MOVE_EVERY);
         if let Some(home) = self.home {
-            self.move_sent = Some(self.now);
+            self.time_echo();
             out.send(home, Lane::Latest(LatestKey(0)), Msg::Up(Up::Move(self.motion)));
         }
+    }
+
+    /// Takes the time until the echo of what is sent now; not while others are under way, which look the same. Those
+    /// that are lost are not waited for.
+    fn time_echo(&mut self) {
+        if self.echoes == 0 || ECHO_MAX < self.now.since(self.timed) {
+            (self.timed, self.timing, self.echoes) = (self.now, true, 0);
+        }
+        self.echoes += 1;
     }
 
     /// The own avatar is where the player moved it, not where others last heard of it.
@@ -515,11 +537,12 @@ impl Player {
     }
 
     fn on_moved(&mut self, generation: u32, sequence: u32, time: Time) {
+        self.echoes = self.echoes.saturating_sub(1);
         if (generation, sequence) != (self.motion.generation, self.motion.sequence) {
             return;
         }
-        if let Some(sent) = self.move_sent.take() {
-            self.clock.learn(sent, self.now, time);
+        if std::mem::take(&mut self.timing) {
+            self.clock.learn(self.timed, self.now, time);
         }
     }
 

@@ -53,7 +53,9 @@ pub fn run(args: &BotsArgs) -> Result<(), Failure> {
     if !known && !["mixed", "hostile"].contains(&args.behaviour.as_str()) {
         let names = kosmos::bots::NAMES.join(", ");
         let asked = &args.behaviour;
-        return Err(Failure::Asked(format!("no bot is called {asked:?}: there are {names}, hostile and mixed")));
+        return Err(Failure::Asked(format!(
+            "no bot is called {asked:?}: there are {names}, hostile and mixed"
+        )));
     }
     let book = match &args.history {
         Some(folder) => Book::begin(folder, &format!("bots-{}", std::process::id()))?,

@@ -66,7 +66,9 @@ impl Cluster {
         for host in cluster.options.hosts.clone() {
             cluster.start_host(host)?;
         }
-        cluster.until(READY_WITHIN, "the world is ready", |it| it.zones.iter().all(|it| it.primary.is_some())).await?;
+        cluster
+            .until(READY_WITHIN, "the world is ready", |it| it.zones.iter().all(|it| it.primary.is_some()))
+            .await?;
         if 1 < cluster.options.hosts.len() {
             cluster.until_protected().await?;
         }
@@ -123,7 +125,9 @@ impl Cluster {
             }
             if deadline < Instant::now() {
                 let logs = self.options.data.display();
-                return Err(anyhow::anyhow!("waited in vain until {what}; the logs are in {logs}/*.log").into());
+                return Err(
+                    anyhow::anyhow!("waited in vain until {what}; the logs are in {logs}/*.log").into()
+                );
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -141,6 +145,16 @@ impl Cluster {
         self.spent += processor_seconds(&child).unwrap_or(0.0);
         child.start_kill().context("cannot kill a host")?;
         child.wait().await.context("cannot wait for a host")?;
+        Ok(())
+    }
+
+    /// Tells a host to leave, and waits until it has.
+    pub async fn leave_one(&mut self, host: u32) -> Result<(), Failure> {
+        let mut child = self.hosts.remove(&host).context("no such host")?;
+        send(&child, Signal::TERM)?;
+        let spent = processor_seconds(&child).unwrap_or(0.0);
+        wait_or_kill(&mut child).await?;
+        self.spent += spent;
         Ok(())
     }
 
@@ -167,6 +181,13 @@ impl Cluster {
     pub fn processor_seconds(&self) -> f64 {
         let living = self.hosts.values().chain([&self.seat]);
         self.spent + living.filter_map(processor_seconds).sum::<f64>()
+    }
+
+    /// The servers' processes, by name.
+    pub fn processes(&self) -> Vec<(String, u32)> {
+        let hosts = self.hosts.iter().map(|(host, child)| (format!("host {host}"), child));
+        let all = hosts.chain([("directory".to_owned(), &self.seat)]);
+        all.filter_map(|(name, child)| Some((name, child.id()?))).collect()
     }
 
     /// A process that ended although nobody told it to.
@@ -225,7 +246,11 @@ fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command, F
     if let Some(history) = &options.history {
         command.arg("--history").arg(history);
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log_file(&options.data, log)?).kill_on_drop(true);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(log_file(&options.data, log)?)
+        .kill_on_drop(true);
     Ok(command)
 }
 

@@ -1,15 +1,16 @@
 //! Bots as real clients: each has its own session and connections, and is measured.
 
 use crate::Failure;
+use crate::bench::walker;
 use client::{Book, Counts, Lobby, Stay, StayOptions, Transport};
 use game::{Bot, Intent, Sight};
 use hdrhistogram::Histogram;
 use machine::{Rng, Span};
 use net::dial::Dialer;
 use node::Client as Node;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use space::{Polygon, Position};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
@@ -43,7 +44,7 @@ pub struct CrowdOptions {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CrowdReport {
     /// How many bots there were.
     pub clients: usize,
@@ -65,6 +66,12 @@ pub struct CrowdReport {
     pub bytes_per_client_second: f64,
     /// UDP packets (or WebSocket messages) that arrived, per bot and second.
     pub packets_per_client_second: f64,
+    /// UDP bytes that arrived, per bot and second.
+    pub udp_bytes_per_client_second: f64,
+    /// UDP packets that left, per bot and second.
+    pub packets_out_per_client_second: f64,
+    /// UDP bytes that left, per bot and second.
+    pub udp_bytes_out_per_client_second: f64,
     /// How often a bot came back in after its server was silent.
     pub reconnects: u64,
     /// Connections that were dialled again.
@@ -73,6 +80,17 @@ pub struct CrowdReport {
     pub errors: u64,
     /// For how long, in seconds.
     pub seconds: f64,
+}
+
+/// What passed over all connections.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    bytes: u64,
+    packets: u64,
+    udp_bytes: u64,
+    packets_out: u64,
+    udp_bytes_out: u64,
+    poses: u64,
 }
 
 #[derive(Debug)]
@@ -90,8 +108,8 @@ pub struct Crowd {
     calm: Arc<AtomicBool>,
     tally: Arc<Mutex<Tally>>,
     began: Instant,
-    /// What had been received when measuring began: bytes, packets, poses.
-    base: (u64, u64, u64),
+    /// What had passed when measuring began.
+    base: Passed,
     failed: u64,
 }
 
@@ -141,7 +159,7 @@ impl Crowd {
         if stays.is_empty() && 0 < options.count {
             return Err(anyhow::anyhow!("no bot got in; is a world running at {}?", options.lobby).into());
         }
-        let crowd = Self { stays, calm, tally, began: Instant::now(), base: (0, 0, 0), failed };
+        let crowd = Self { stays, calm, tally, began: Instant::now(), base: Passed::default(), failed };
         crowd.until(Duration::from_secs(20), |tally, count| count as u64 <= tally.entered).await;
         Ok(crowd)
     }
@@ -167,20 +185,62 @@ impl Crowd {
         self.stays.len()
     }
 
-    async fn received(&self) -> (u64, u64, u64) {
-        let mut sum = (0, 0, 0);
+    async fn passed(&self) -> Passed {
+        let mut sum = Passed::default();
         for stay in &self.stays {
             let traffic = &stay.counts.traffic;
-            sum.0 += traffic.bytes_in.load(Ordering::Relaxed);
-            sum.1 += traffic.packets_in.load(Ordering::Relaxed);
-            sum.2 += stay.player.look(Node::poses).await.unwrap_or(0);
+            let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
+            sum.bytes += read(&traffic.bytes_in);
+            sum.packets += read(&traffic.packets_in);
+            sum.udp_bytes += read(&traffic.udp_bytes_in);
+            sum.packets_out += read(&traffic.packets_out);
+            sum.udp_bytes_out += read(&traffic.udp_bytes_out);
+            sum.poses += stay.player.look(Node::poses).await.unwrap_or(0);
         }
         sum
     }
 
+    /// Waits until all bots are in; how many are.
+    pub async fn until_in(&self, within: Duration) -> usize {
+        let deadline = Instant::now() + within;
+        loop {
+            let mut inside = 0;
+            for stay in &self.stays {
+                inside += usize::from(stay.player.look(|it| it.player().is_in()).await == Some(true));
+            }
+            if inside == self.stays.len() || deadline < Instant::now() {
+                return inside;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// The avatars of others that a bot sees, on average.
+    pub async fn visible(&self) -> f64 {
+        let mut sum = 0;
+        for stay in &self.stays {
+            sum += stay.player.look(|it| avatars_in_sight(it)).await.unwrap_or(0);
+        }
+        sum as f64 / self.stays.len().max(1) as f64
+    }
+
+    /// The last round trip of every bot, in milliseconds, the shortest first; and the poses that hosts did not send
+    /// because a bot was slow.
+    pub fn pings(&self) -> (Vec<f64>, u64) {
+        let traffics = || self.stays.iter().map(|it| &it.counts.traffic);
+        let mut pings: Vec<f64> = traffics().map(|it| it.ping.load(Ordering::Relaxed) as f64 / 1e3).collect();
+        pings.sort_by(f64::total_cmp);
+        (pings, traffics().map(|it| it.lost.load(Ordering::Relaxed)).sum())
+    }
+
+    /// What half of the answers took since measuring began, and all but one in a hundred, in milliseconds.
+    pub fn latency(&self) -> (f64, f64) {
+        self.tally(|it| (quantile(&it.latency, 0.5), quantile(&it.latency, 0.99)))
+    }
+
     /// Begins to measure.
     pub async fn measure(&mut self) {
-        self.base = self.received().await;
+        self.base = self.passed().await;
         self.tally(|it| {
             it.latency.reset();
             (it.acked, it.refused) = (0, 0);
@@ -192,7 +252,7 @@ impl Crowd {
     /// Lets the bots rest, waits for their last answers, and says what was measured.
     pub async fn finish(self) -> CrowdReport {
         let seconds = self.began.elapsed().as_secs_f64();
-        let (bytes, packets, poses) = self.received().await;
+        let passed = self.passed().await;
         self.calm.store(true, Ordering::Relaxed);
         let unanswered = self.last_answers().await;
         let lost = self.stays.iter().filter(|it| it.counts.ended.load(Ordering::Relaxed)).count() as u64;
@@ -203,13 +263,16 @@ impl Crowd {
             clients,
             actions_acked: it.acked,
             actions_refused: it.refused,
-            action_latency_p50_ms: it.latency.value_at_quantile(0.5) as f64 / 1e3,
-            action_latency_p99_ms: it.latency.value_at_quantile(0.99) as f64 / 1e3,
+            action_latency_p50_ms: quantile(&it.latency, 0.5),
+            action_latency_p99_ms: quantile(&it.latency, 0.99),
             action_latency_max_ms: it.latency.max() as f64 / 1e3,
             actions_per_second: it.acked as f64 / seconds,
-            updates_per_client_second: per_client(poses - base.2),
-            bytes_per_client_second: per_client(bytes - base.0),
-            packets_per_client_second: per_client(packets - base.1),
+            updates_per_client_second: per_client(passed.poses - base.poses),
+            bytes_per_client_second: per_client(passed.bytes - base.bytes),
+            packets_per_client_second: per_client(passed.packets - base.packets),
+            udp_bytes_per_client_second: per_client(passed.udp_bytes - base.udp_bytes),
+            packets_out_per_client_second: per_client(passed.packets_out - base.packets_out),
+            udp_bytes_out_per_client_second: per_client(passed.udp_bytes_out - base.udp_bytes_out),
             reconnects: it.entered.saturating_sub(clients as u64),
             redials,
             errors: unanswered + lost + it.closed + failed,
@@ -239,6 +302,16 @@ impl Crowd {
     }
 }
 
+fn quantile(latency: &Histogram<u64>, part: f64) -> f64 {
+    latency.value_at_quantile(part) as f64 / 1e3
+}
+
+fn avatars_in_sight(node: &Node) -> usize {
+    let Some(sight) = node.player().sight(net::clock::now()) else { return 0 };
+    let shown = sight.objects.values().map(|it| postcard::from_bytes(&it.shown));
+    shown.filter(|it| matches!(it, Ok(kosmos::Shown::Avatar { .. }))).count()
+}
+
 fn redials(counts: &Counts) -> u64 {
     counts.redials.load(Ordering::Relaxed)
 }
@@ -263,7 +336,10 @@ async fn enter_one(
     let stay_options = StayOptions { transport: options.transport, dialer, book: options.book, seed };
     let make = |config, info: &client::SessionInfo| {
         let region = region_of(info);
-        let bot = region.and_then(|it| kosmos::bots::by_name(behaviour, &it));
+        let bot = region.and_then(|it| match behaviour {
+            walker::NAME => Some(walker::bot(it)),
+            name => kosmos::bots::by_name(name, &it),
+        });
         let node = match bot {
             Some(bot) => Node::bot(config, Box::new(Calmable { bot, calm })),
             None => Node::new(config),

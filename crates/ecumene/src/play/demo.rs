@@ -78,7 +78,9 @@ struct DemoReport {
 /// Runs `ecumene demo`.
 pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     if args.kill_host_after.is_some() && (args.in_process || args.hosts < 2) {
-        return Err(Failure::Asked("--kill-host-after needs at least two hosts that are processes".to_owned()));
+        return Err(Failure::Asked(
+            "--kill-host-after needs at least two hosts that are processes".to_owned(),
+        ));
     }
     if let (Some(kill), Some(end)) = (args.kill_host_after, args.seconds)
         && end <= kill
@@ -101,24 +103,34 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         logging::start(&config.log)?;
     }
     block_on(async {
-        let world = if args.in_process { Running::inside(&config).await? } else { Running::outside(args, &config).await? };
+        let world = if args.in_process {
+            Running::inside(&config).await?
+        } else {
+            Running::outside(args, &config).await?
+        };
         let lobby = world.lobby();
         if args.format == Format::Table {
-            say(&format!("Kosmos is at http://{lobby}/ (Ctrl-C ends it; the world is kept in {})", config.data.display()));
+            say(&format!(
+                "Kosmos is at http://{lobby}/ (Ctrl-C ends it; the world is kept in {})",
+                config.data.display()
+            ));
         }
         play(args, &config, world, lobby).await
     })
 }
 
 /// Removes a world, and nothing that is not one.
-fn forget(data: &Path) -> Result<(), Failure> {
+pub fn forget(data: &Path) -> Result<(), Failure> {
     if !data.exists() {
         return Ok(());
     }
     let is_world = data.join("keys").is_dir() || data.join("seat.json").exists();
     let is_empty = std::fs::read_dir(data)?.next().is_none();
     if !is_world && !is_empty {
-        return Err(Failure::Asked(format!("{} is not a world: --fresh would remove it all", data.display())));
+        return Err(Failure::Asked(format!(
+            "{} is not a world: --fresh would remove it all",
+            data.display()
+        )));
     }
     std::fs::remove_dir_all(data).with_context(|| format!("cannot remove {}", data.display()))?;
     Ok(())
@@ -223,7 +235,12 @@ fn demo_config(args: &DemoArgs, config: &Config) -> Result<String, Failure> {
     Ok(table.to_string())
 }
 
-async fn play(args: &DemoArgs, config: &Config, mut world: Running, lobby: SocketAddr) -> Result<(), Failure> {
+async fn play(
+    args: &DemoArgs,
+    config: &Config,
+    mut world: Running,
+    lobby: SocketAddr,
+) -> Result<(), Failure> {
     let book = match config.history() {
         Some(folder) => Book::begin(folder, &format!("bots-{}", std::process::id()))?,
         None => Book::default(),
@@ -259,7 +276,10 @@ async fn play(args: &DemoArgs, config: &Config, mut world: Running, lobby: Socke
         Format::Json => print(&format!("{}\n", serde_json::to_string(&report)?)),
         Format::Table => {
             let spent = report.server_cpu_seconds;
-            print(&format!("{}servers   {spent:.1} processor seconds, {failovers} failovers\n", table(&report.crowd)))
+            print(&format!(
+                "{}servers   {spent:.1} processor seconds, {failovers} failovers\n",
+                table(&report.crowd)
+            ))
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The command line as a user calls it.
 
 mod check;
+mod hostile;
+mod processes;
 mod sim;
 
 use std::process::{Command, Output};

@@ -54,7 +54,11 @@ fn a_batched_world_loses_moments_at_most() {
     );
 }
 
+/// Few stops come in the middle of something: only many are sure to undo it.
+const STOPS: u32 = 40;
+
 fn stops(durability: Durability) -> Asked {
     let kinds = Kinds::of([Kind::StopAll]);
-    Asked { kinds, all_kinds: true, durability: Some(durability), ..Asked::EVERYTHING }
+    let (durability, faults) = (Some(durability), Some(STOPS));
+    Asked { kinds, all_kinds: true, durability, faults, ..Asked::EVERYTHING }
 }

@@ -61,7 +61,8 @@ fn tear(files: &mut Files) -> usize {
 fn a_full_stop_is_forgiven_as_by_somebody_who_was_there() {
     for durability in [Durability::Batched, Durability::Synced] {
         let kinds = Kinds::of([Kind::StopAll]);
-        let asked = Asked { kinds, all_kinds: true, durability: Some(durability), ..Asked::EVERYTHING };
+        let (durable, faults) = (Some(durability), Some(40));
+        let asked = Asked { kinds, all_kinds: true, durability: durable, faults, ..Asked::EVERYTHING };
         let mut rolled_back = 0;
         for seed in 1..13 {
             let (live, files) = recorded(seed, &asked);

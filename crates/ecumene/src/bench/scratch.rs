@@ -1,0 +1,39 @@
+//! A folder for a world that nobody keeps.
+
+use crate::Failure;
+use anyhow::Context as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A new folder, removed when this is dropped.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A folder among those for temporary things.
+    pub fn new() -> Result<Self, Failure> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ecumene-bench-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a configuration into it.
+    pub fn configure(&self, text: &str) -> Result<PathBuf, Failure> {
+        let path = self.0.join("bench.toml");
+        std::fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

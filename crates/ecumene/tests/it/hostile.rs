@@ -1,0 +1,38 @@
+//! A world of real processes under attack, as `ecumene bench hostile` does it, but smaller.
+
+use super::{ecumene, text};
+use serde_json::Value;
+
+#[test]
+fn the_world_goes_on_under_attack_and_nobody_honest_loses_anything() {
+    let attack =
+        ["bench", "hostile", "--bots", "10", "--count", "3000", "--seconds", "6", "--format", "json"];
+    let output = ecumene(&attack);
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    assert_eq!(report["failures"], Value::Array(Vec::new()), "{}", text(&output.stderr));
+    assert!(output.status.success());
+    assert!(report["sent"].as_u64().is_some_and(|it| 3_000 <= it));
+    assert_eq!(report["honest_errors"], 0);
+    assert!(report["honest_actions"].as_u64().is_some_and(|it| 0 < it));
+    let refused = |attack: &str| report["attacks"][attack]["refused"].as_u64().unwrap_or(0);
+    // One of each kind: raw bytes, strangers, bad tokens, slow ones, insiders, WebSockets, the lobby.
+    for attack in [
+        "noise instead of a greeting",
+        "an expired token",
+        "a used token",
+        "another host's token",
+        "a byte every 500 ms",
+        "silence",
+        "noise instead of HTTP/3",
+        "web: text",
+        "web: half an upgrade",
+        "lobby: a header that never ends",
+        "lobby: a body that never ends",
+        "lobby: a wrong password",
+    ] {
+        assert!(0 < refused(attack), "{attack}: {report:#}");
+    }
+    assert!(0 < report["attacks"]["first packets, bits flipped"]["sent"].as_u64().unwrap_or(0));
+    assert!(report["memory"].as_array().is_some_and(|it| it.len() == 4));
+}

@@ -1,0 +1,125 @@
+//! Who comes in, who does not, and what one can do to another.
+
+use crate::echo::{Echo, TestHost, TestPlayer, ZONE};
+use net::cell::{self, End, Handle};
+use net::dial::{Dialer, Target};
+use net::frame::{self, Control};
+use net::{Close, endpoint};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn players_are_heard_over_quic_and_over_web_socket() {
+    let host = TestHost::start().await;
+    for (target, token) in [(&host.quic, "1 1"), (&host.socket, "2 1")] {
+        let mut player = TestPlayer::connect(target, token).await.unwrap();
+        player.say("hello");
+        assert_eq!(player.next().await, "hello");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_good_token_nobody_comes_in() {
+    let host = TestHost::start().await;
+    for target in [&host.quic, &host.socket] {
+        let refused = TestPlayer::connect(target, "let me in").await.err();
+        assert_eq!(refused, Some(Close::Refused));
+    }
+    assert_eq!(host.house.switchboard.count().0, 0);
+    // Another certificate than the lobby named.
+    let elsewhere = Target::Quic { address: host.address, certificate: [0; 32] };
+    assert!(Dialer::new().unwrap().dial(&elsewhere, "1 1").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_talks_before_the_token_is_shown_out() {
+    let host = TestHost::start().await;
+    let Target::Quic { address, certificate } = host.quic else { unreachable!() };
+    let config = endpoint::pinned(certificate).unwrap();
+    let endpoint = endpoint::as_players().unwrap();
+    let ended = async |bytes: Vec<u8>| {
+        let connection = endpoint.connect_with(config.clone(), address, "localhost").unwrap().await.unwrap();
+        let (mut send, _receive) = connection.open_bi().await.unwrap();
+        send.write_all(&bytes).await.unwrap();
+        net_close(connection.closed().await)
+    };
+    assert_eq!(
+        ended(
+            b"GET / HTTP/1.1\r\nHost: somewhere else\r\nAccept: everything there is, please\r\n\r\n".to_vec()
+        )
+        .await,
+        Close::Protocol
+    );
+    assert_eq!(ended(frame::framed(ZONE, b"hello").to_vec()).await, Close::Protocol);
+    assert_eq!(ended(frame::control(&Control::Ping(1)).to_vec()).await, Close::Protocol);
+    // A frame that is never finished: after two seconds.
+    assert_eq!(ended(vec![100, 0, 0]).await, Close::Refused);
+}
+
+fn net_close(error: quinn::ConnectionError) -> Close {
+    net::pipe::why_ended(Some(error))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_newest_session_of_a_player_is_the_only_one() {
+    let host = TestHost::start().await;
+    let old = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    let mut new = TestPlayer::connect(&host.socket, "1 2").await.unwrap();
+    assert_eq!(old.ended.await.unwrap(), Close::Superseded);
+    let late = TestPlayer::connect(&host.quic, "1 1").await.err();
+    assert_eq!(late, Some(Close::Superseded));
+    new.say("still here");
+    assert_eq!(new.next().await, "still here");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_guest_may_not_say_ends_their_connection_and_no_other() {
+    let host = TestHost::start().await;
+    let mut honest = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    for (player, words) in [("2 1", "!pretend"), ("3 1", "?")] {
+        for target in [&host.quic, &host.socket] {
+            let bad = TestPlayer::connect(target, player).await.unwrap();
+            bad.say(words);
+            assert_eq!(bad.ended.await.unwrap(), Close::Protocol);
+        }
+    }
+    honest.say("hello");
+    assert_eq!(honest.next().await, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_does_not_read_is_cut_off_and_delays_nobody() {
+    let host = TestHost::start().await;
+    let Target::Quic { address, certificate } = host.quic else { unreachable!() };
+    let config = endpoint::pinned(certificate).unwrap();
+    let endpoint = endpoint::as_players().unwrap();
+    let connection = endpoint.connect_with(config, address, "localhost").unwrap().await.unwrap();
+    let (mut send, _never_read) = connection.open_bi().await.unwrap();
+    let hello = Control::Hello { version: frame::VERSION, token: "9 1".to_owned() };
+    send.write_all(&frame::control(&hello)).await.unwrap();
+    let mut honest = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    while host.house.switchboard.count().0 < 2 {
+        tokio::task::yield_now().await;
+    }
+    // Eight megabytes, more than a connection's windows and its mailbox together; whoever reads gets all of it.
+    for _ in 0..80 {
+        honest.say("flood");
+        while honest.next().await != "over" {}
+    }
+    while 1 < host.house.switchboard.count().0 {
+        tokio::task::yield_now().await;
+    }
+    // In such a flood the farewell itself may be lost; then the connection is just gone.
+    assert!(matches!(net_close(connection.closed().await), Close::Slow | Close::Gone));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_ends_one_zone_and_a_new_one_takes_over_its_connections() {
+    let mut host = TestHost::start().await;
+    let mut player = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    player.say("panic");
+    assert_eq!(host.ended.recv().await, Some(End::Panicked("as you wish".to_owned())));
+    let (handle, inbox) = Handle::new();
+    cell::spawn_thread("again", Echo::default(), |_, _| (), inbox, |_| ()).unwrap();
+    host.house.switchboard.add_zone(ZONE, handle);
+    player.say("are you there?");
+    assert_eq!(player.next().await, "are you there?");
+}

@@ -1,0 +1,4 @@
+//! The driver on real sockets, with a machine that only echoes: what it promises whatever the protocol.
+
+mod doors;
+mod echo;
