@@ -12,17 +12,11 @@ use machine::{Address, Effect, Input, Lane, LinkNumber, Machine, Outbox};
 use rustc_hash::FxHashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio::time::Instant;
 use wire::Message;
 
 /// How many inputs are taken before what they caused is sent: packs answers, and keeps wakes on time.
 const INPUTS_PER_TURN: usize = 128;
-
-/// A zone that is spoken to all the time listens this often: waking a thread costs more than most messages. A message
-/// that comes alone does not wait.
-const TURN_EVERY: Duration = Duration::from_millis(1);
 
 /// How a link's frames name the machines at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +126,7 @@ struct Cell<M: Machine, O> {
     out: Outbox<M::Msg, M::Event>,
     links: FxHashMap<Address, (LinkNumber, Link)>,
     next_link: u64,
-    /// Mailboxes whose senders must be woken after this turn.
+    /// Mailboxes that got something this turn.
     touched: Vec<Mailbox>,
     sends: Vec<(Vec<Address>, Lane, Arc<Vec<u8>>)>,
     encoded: Vec<u8>,
@@ -227,13 +221,11 @@ where
                     _ => framed(link.naming, &message),
                 };
                 shared = Some((link.naming, frame.clone()));
-                let wakes = match lane {
+                match lane {
                     Lane::Sure => link.mailbox.sure(frame),
                     Lane::Latest(key) => link.mailbox.latest(zone_of(link.naming), key.0, frame),
-                };
-                if wakes {
-                    touched.push(link.mailbox.clone());
                 }
+                touched.push(link.mailbox.clone());
             }
         }
         touched.sort_unstable_by_key(Mailbox::id);
@@ -260,19 +252,14 @@ fn framed(naming: Naming, message: &[u8]) -> Bytes {
     }
 }
 
-async fn run<M: Machine, O: Owner<M>>(machine: M, owner: O, mut inbox: Inbox<M>, turn_every: Duration)
+async fn run<M: Machine, O: Owner<M>>(machine: M, owner: O, mut inbox: Inbox<M>)
 where
     M::Msg: Message,
 {
     let mut cell = Cell::new(machine, owner);
-    let mut turned = Instant::now();
     loop {
         cell.wake_if_due();
         cell.let_go();
-        let last = std::mem::replace(&mut turned, Instant::now());
-        if turned < last + turn_every {
-            tokio::time::sleep(turn_every).await;
-        }
         let first = match cell.machine.deadline() {
             None => inbox.0.recv().await,
             Some(deadline) => {
@@ -312,9 +299,8 @@ where
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     std::thread::Builder::new().name(name.to_owned()).spawn(move || {
         crate::priority::raise();
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            runtime.block_on(run(machine, owner, inbox, TURN_EVERY))
-        }));
+        let outcome =
+            std::panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(run(machine, owner, inbox))));
         ended(outcome.map_or_else(|panic| End::Panicked(said(&*panic)), |()| End::Stopped));
     })?;
     Ok(())
@@ -331,7 +317,7 @@ where
     M::Command: Send,
     M::Event: Send,
 {
-    tokio::spawn(run(machine, owner, inbox, Duration::ZERO))
+    tokio::spawn(run(machine, owner, inbox))
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> String {

@@ -159,7 +159,7 @@ async fn enter(mut sender: Sender, mut receiver: Receiver, token: &str) -> Resul
     sender.send(crate::mailbox::Batch { sure: vec![hello], ..Default::default() }).await?;
     let mut assembler = Assembler::new(HOST_FRAME_MAX);
     loop {
-        if let Some(body) = assembler.next().map_err(|_| Close::Protocol)? {
+        if let Some(body) = assembler.body().map_err(|_| Close::Protocol)? {
             return match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
                 Ok(Control::Welcome { host, zones }) => {
                     let mailbox = Mailbox::new(Pace { tick: Duration::ZERO, ..Pace::PLAYERS });
@@ -278,7 +278,7 @@ where
     let take = |body: Bytes| take(host, mailbox, player, traffic, &body);
     loop {
         loop {
-            match assembler.next() {
+            match assembler.body() {
                 Ok(Some(body)) => take(body),
                 Ok(None) => break,
                 Err(_) => return Close::Protocol,

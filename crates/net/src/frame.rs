@@ -130,7 +130,7 @@ impl Assembler {
     }
 
     /// The next body, if all of it is there.
-    pub fn next(&mut self) -> Result<Option<Bytes>, FrameError> {
+    pub fn body(&mut self) -> Result<Option<Bytes>, FrameError> {
         let mut reader = Reader::new(&self.bytes);
         let length = match reader.u32() {
             Ok(length) => length as usize,
@@ -201,13 +201,13 @@ mod tests {
     fn a_frame_that_claims_too_much_is_refused_before_it_is_there() {
         let mut assembler = Assembler::new(100);
         assembler.push(&[101, 0]);
-        assert_eq!(assembler.next(), Err(FrameError::TooLong(101)));
+        assert_eq!(assembler.body(), Err(FrameError::TooLong(101)));
         let mut endless = Assembler::new(100);
         endless.push(&[0xff; 5]);
-        assert_eq!(endless.next(), Err(FrameError::Malformed));
+        assert_eq!(endless.body(), Err(FrameError::Malformed));
         let mut empty = Assembler::new(100);
         empty.push(&[0]);
-        assert_eq!(empty.next(), Err(FrameError::Malformed));
+        assert_eq!(empty.body(), Err(FrameError::Malformed));
     }
 
     proptest! {
@@ -226,7 +226,7 @@ mod tests {
                 let (now, later) = rest.split_at((*cut.next().unwrap()).min(rest.len()));
                 assembler.push(now);
                 rest = later;
-                while let Some(body) = assembler.next().unwrap() {
+                while let Some(body) = assembler.body().unwrap() {
                     let (zone, message) = open(&body).unwrap();
                     out.push((zone, message.to_vec()));
                 }
@@ -240,7 +240,7 @@ mod tests {
         fn no_bytes_make_it_panic_or_keep_more_than_it_was_given(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut assembler = Assembler::new(64);
             assembler.push(&bytes);
-            while let Ok(Some(body)) = assembler.next() {
+            while let Ok(Some(body)) = assembler.body() {
                 let _ = open(&body).map(|it| open_control(it.1));
             }
             prop_assert!(assembler.waiting() <= bytes.len());

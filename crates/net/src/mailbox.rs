@@ -94,40 +94,35 @@ impl Mailbox {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a frame that must arrive. Closes the box if its reader is too slow. Whether whoever sends must be woken.
-    pub fn sure(&self, frame: Bytes) -> bool {
+    /// Adds a frame that must arrive. Closes the box if its reader is too slow.
+    pub fn sure(&self, frame: Bytes) {
         let mut waiting = self.waiting();
         if waiting.close.is_some() {
-            return false;
+            return;
         }
-        let wakes = waiting.sure.is_empty();
         waiting.sure_bytes += frame.len();
         waiting.sure.push(frame);
         if self.0.pace.sure_max < waiting.sure_bytes {
             drop(waiting);
             self.close(Close::Slow);
         }
-        wakes
     }
 
-    /// Adds a frame that a newer one of the same zone and key replaces. Whether whoever sends must be woken: if
-    /// something waits already, they know when it is time.
-    pub fn latest(&self, zone: u32, key: u64, frame: Bytes) -> bool {
+    /// Adds a frame that a newer one of the same zone and key replaces.
+    pub fn latest(&self, zone: u32, key: u64, frame: Bytes) {
         let mut waiting = self.waiting();
         if waiting.close.is_some() {
-            return false;
+            return;
         }
-        let wakes = waiting.latest.is_empty() && waiting.sure.is_empty();
         if let Some(it) = waiting.latest.iter_mut().find(|it| (it.0, it.1) == (zone, key)) {
             it.2 = frame;
-            return false;
+            return;
         }
         if waiting.latest.len() == LATEST_MAX {
             waiting.latest.pop_front();
             waiting.lost += 1;
         }
         waiting.latest.push_back((zone, key, frame));
-        wakes
     }
 
     /// So many frames of `Latest` found no room further on.
@@ -225,16 +220,6 @@ mod tests {
         let batch = mailbox.next(sent).await.unwrap();
         assert_eq!((batch.sure, batch.latest), (vec![frame("word")], vec![frame("new")]));
         assert_eq!(Instant::now(), sent);
-    }
-
-    #[test]
-    fn whoever_sends_is_woken_once_for_what_leaves_together() {
-        let mailbox = Mailbox::new(Pace::PLAYERS);
-        assert!(mailbox.latest(1, 7, frame("here")), "it must learn that there is a time to wait for");
-        assert!(!mailbox.latest(1, 8, frame("there")));
-        assert!(mailbox.sure(frame("word")), "this does not wait");
-        assert!(!mailbox.sure(frame("word")));
-        assert!(!mailbox.latest(1, 9, frame("yonder")));
     }
 
     #[tokio::test(start_paused = true)]

@@ -199,7 +199,7 @@ async fn read_greeting(
     let mut receiver = Receiver::Quic(connection.clone(), receive);
     let mut assembler = Assembler::new(HOST_FRAME_MAX);
     let body = loop {
-        if let Some(body) = assembler.next().ok()? {
+        if let Some(body) = assembler.body().ok()? {
             break body;
         }
         match receiver.next().await.ok()? {
@@ -251,7 +251,7 @@ where
 {
     loop {
         loop {
-            match assembler.next() {
+            match assembler.body() {
                 Ok(Some(body)) => take(house, host, mailbox, &body),
                 Ok(None) => break,
                 Err(_) => return Close::Protocol,

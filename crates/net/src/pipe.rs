@@ -52,6 +52,7 @@ impl Transport {
 }
 
 /// The way out.
+#[expect(clippy::large_enum_variant, reason = "one per connection, and moved twice in its life")]
 pub enum Sender {
     /// Native QUIC.
     Quic(quinn::Connection, quinn::SendStream),
@@ -62,6 +63,7 @@ pub enum Sender {
 }
 
 /// The way in.
+#[expect(clippy::large_enum_variant, reason = "one per connection, and moved twice in its life")]
 pub enum Receiver {
     /// Native QUIC.
     Quic(quinn::Connection, quinn::RecvStream),

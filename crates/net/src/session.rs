@@ -117,7 +117,7 @@ async fn hello(receiver: &mut Receiver, assembler: &mut Assembler) -> Result<Str
         if HELLO_MAX < assembler.waiting() {
             return Err(Close::Protocol);
         }
-        if let Some(body) = assembler.next().map_err(|_| Close::Protocol)? {
+        if let Some(body) = assembler.body().map_err(|_| Close::Protocol)? {
             let Ok((frame::CONTROL, message)) = frame::open(&body) else { return Err(Close::Protocol) };
             return match frame::open_control(message) {
                 Ok(Control::Hello { version: VERSION, token }) => Ok(token),
@@ -183,7 +183,7 @@ where
 
     async fn read(&mut self, mut receiver: Receiver, mut assembler: Assembler) -> Close {
         loop {
-            while let Some(body) = match assembler.next() {
+            while let Some(body) = match assembler.body() {
                 Ok(body) => body,
                 Err(_) => return Close::Protocol,
             } {

@@ -20,12 +20,17 @@ const STALE: Span = Span::from_millis(10_000);
 /// Own time to world time.
 #[derive(Clone, Debug)]
 pub struct WorldClock {
-    /// World time at the own time `at`. Between two answers it is a function of these and of the own time alone, so
-    /// that asking often does not change what is answered.
-    world: Time,
-    at: Time,
+    /// World time at an own time; `None` before anybody has said anything. Between two answers it is a function of these
+    /// and of the own time alone, so that asking often does not change what is answered.
+    anchor: Option<Anchor>,
     /// The best answer so far.
     sample: Option<Sample>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    world: Time,
+    at: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,25 +43,26 @@ struct Sample {
 impl WorldClock {
     /// A clock that shows nothing yet.
     pub const fn new() -> Self {
-        Self { world: Time::ZERO, at: Time::ZERO, sample: None }
+        Self { anchor: None, sample: None }
     }
 
-    /// World time. Never less than before.
+    /// World time. Never less than before; zero before anybody has said anything.
     pub fn now(&self, own: Time) -> Time {
-        let passed = own.since(self.at);
-        let free = self.world + passed;
+        let Some(Anchor { world, at }) = self.anchor else { return Time::ZERO };
+        let passed = own.since(at);
+        let free = world + passed;
         let Some(target) = self.sample.map(|it| it.world + own.since(it.at)) else { return free };
         let part = |part: u64| Span::from_micros(passed.as_micros() / part);
         if target < free {
-            return (self.world + part(AHEAD)).max(target);
+            return (world + part(AHEAD)).max(target);
         }
         if JUMP < target.since(free) { target } else { target.min(free + part(BEHIND)) }
     }
 
     /// The world's time cannot be before this: a record says so.
     pub fn at_least(&mut self, own: Time, world: Time) {
-        if self.now(own) < world {
-            (self.world, self.at) = (world, own);
+        if self.anchor.is_none() || self.now(own) < world {
+            self.anchor = Some(Anchor { world, at: own });
         }
     }
 
@@ -65,9 +71,11 @@ impl WorldClock {
         let trip = own.since(asked);
         let better = self.sample.is_none_or(|it| trip <= it.trip || STALE < own.since(it.at));
         if better {
-            (self.world, self.at) = (self.now(own), own);
-            self.sample =
-                Some(Sample { at: own, world: world + Span::from_micros(trip.as_micros() / 2), trip });
+            let estimate = world + Span::from_micros(trip.as_micros() / 2);
+            // The own clock may show anything: only what was said before can be ahead.
+            let world = self.anchor.map_or(estimate, |_| self.now(own));
+            self.anchor = Some(Anchor { world, at: own });
+            self.sample = Some(Sample { at: own, world: estimate, trip });
         }
     }
 
@@ -104,6 +112,24 @@ mod tests {
         }
         let error = last.since(ms(6_902 + 890));
         assert!(error < Span::from_millis(10), "{error:?}");
+    }
+
+    #[test]
+    fn a_clock_that_was_never_set_is_not_ahead_of_a_young_world() {
+        let ms = Time::from_millis;
+        let mut clock = WorldClock::new();
+        assert_eq!(clock.now(ms(86_400_000)), Time::ZERO, "a day of uptime is nothing to the world");
+        clock.learn(ms(86_400_000), ms(86_400_010), ms(20));
+        assert_eq!(clock.now(ms(86_400_010)), ms(25));
+        assert_eq!(clock.now(ms(86_401_010)), ms(1_025), "and it runs at full speed");
+    }
+
+    #[test]
+    fn a_record_sets_it_while_the_directory_is_away() {
+        let ms = Time::from_millis;
+        let mut clock = WorldClock::new();
+        clock.at_least(ms(86_400_000), ms(5_000));
+        assert_eq!(clock.now(ms(86_400_500)), ms(5_500));
     }
 
     #[test]

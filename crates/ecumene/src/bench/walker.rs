@@ -91,7 +91,7 @@ mod tests {
             let [Intent::Steer(velocity, heading)] = wants[..] else { panic!("it wants {wants:?}") };
             assert_ne!(velocity, motion.velocity);
             motion = Motion { velocity, heading, start: Millis::floor(now), ..motion.rebased(now) };
-            now = now + Span::from_millis(100);
+            now += Span::from_millis(100);
             assert!(world.contains(motion.position_at(now)));
         }
     }

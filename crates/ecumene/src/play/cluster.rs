@@ -190,17 +190,24 @@ impl Cluster {
         all.filter_map(|(name, child)| Some((name, child.id()?))).collect()
     }
 
-    /// A process that ended although nobody told it to.
+    /// Hosts that ended although nobody told them to. They are forgotten; whoever asks starts them again, or not.
+    pub fn fallen(&mut self) -> Vec<u32> {
+        let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
+        let fallen: Vec<u32> =
+            self.hosts.iter_mut().filter_map(|(&host, it)| ended(it).then_some(host)).collect();
+        self.hosts.retain(|host, _| !fallen.contains(host));
+        fallen
+    }
+
+    /// Whether the directory has ended although nobody told it to.
+    pub fn seat_has_fallen(&mut self) -> bool {
+        matches!(self.seat.try_wait(), Ok(Some(_)))
+    }
+
+    /// A process that ended although nobody told it to, for people.
     pub fn deserter(&mut self) -> Option<String> {
-        for (host, child) in &mut self.hosts {
-            if let Ok(Some(status)) = child.try_wait() {
-                return Some(format!("host {host} ended ({status})"));
-            }
-        }
-        match self.seat.try_wait() {
-            Ok(Some(status)) => Some(format!("the directory ended ({status})")),
-            _ => None,
-        }
+        let host = self.fallen().first().map(|host| format!("host {host} ended by itself"));
+        host.or_else(|| self.seat_has_fallen().then(|| "the directory ended by itself".to_owned()))
     }
 
     /// Lets everything leave in good order: hosts first, then the directory.

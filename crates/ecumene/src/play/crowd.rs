@@ -219,7 +219,7 @@ impl Crowd {
     pub async fn visible(&self) -> f64 {
         let mut sum = 0;
         for stay in &self.stays {
-            sum += stay.player.look(|it| avatars_in_sight(it)).await.unwrap_or(0);
+            sum += stay.player.look(avatars_in_sight).await.unwrap_or(0);
         }
         sum as f64 / self.stays.len().max(1) as f64
     }

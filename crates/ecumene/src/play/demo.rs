@@ -20,7 +20,10 @@ use tokio::time::Instant;
 /// Where the world of the demo is kept, unless somebody says otherwise.
 const DATA: &str = "out/world";
 
-/// A host that was killed on purpose comes back after this long.
+/// Hosts that end by themselves more often than this have a reason that starting them again does not mend.
+const FALLS_MAX: u32 = 100;
+
+/// A host that was killed comes back after this long.
 const BACK_AFTER: Duration = Duration::from_secs(2);
 
 /// How often the world is looked at.
@@ -147,7 +150,7 @@ enum Running {
     /// As processes.
     Outside(Box<Cluster>),
     /// In this one.
-    Inside(Inside),
+    Inside(Box<Inside>),
 }
 
 struct Inside {
@@ -190,7 +193,7 @@ impl Running {
         while !lobby.health().await.is_ok_and(|it| it.zones.iter().all(|it| it.primary.is_some())) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        Ok(Self::Inside(Inside { seat, leave, hosts }))
+        Ok(Self::Inside(Box::new(Inside { seat, leave, hosts })))
     }
 
     fn lobby(&self) -> SocketAddr {
@@ -268,7 +271,8 @@ async fn play(
     let crowd = crowd.finish().await;
     world.leave().await?;
     if args.seconds.is_none() && args.format == Format::Table {
-        return Ok(say("The world is kept; start again to go on."));
+        say("The world is kept; start again to go on.");
+        return Ok(());
     }
     let report =
         DemoReport { crowd, server_cpu_seconds, transfers: 0, cross_zone_events: 0, splits: 0, failovers };
@@ -289,7 +293,8 @@ async fn watch_over(args: &DemoArgs, world: &mut Running) -> Result<u64, Failure
     let began = Instant::now();
     let after = |seconds: Option<u32>| seconds.map(|it| began + Duration::from_secs(it.into()));
     let (end, mut kill) = (after(args.seconds), after(args.kill_host_after));
-    let (mut back, mut last, mut failovers) = (None, None, 0);
+    let mut back: Vec<(u32, Instant)> = Vec::new();
+    let (mut last, mut failovers, mut falls) = (None, 0, 0);
     let stop = told_to_stop();
     tokio::pin!(stop);
     loop {
@@ -308,20 +313,30 @@ async fn watch_over(args: &DemoArgs, world: &mut Running) -> Result<u64, Failure
             if kill.is_some_and(|it| it <= now) {
                 kill = None;
                 cluster.kill(primary).await?;
-                back = Some((primary, Instant::now() + BACK_AFTER));
-                if args.format == Format::Table {
-                    say(&format!("host {primary} was killed; it comes back in {BACK_AFTER:?}"));
-                }
+                back.push((primary, now + BACK_AFTER));
+                tell(args, &format!("host {primary} was killed; it comes back in {BACK_AFTER:?}"));
             }
         }
-        if let Some((host, at)) = back
-            && at <= now
-        {
+        for host in cluster.fallen() {
+            falls += 1;
+            if FALLS_MAX < falls {
+                return Err(anyhow::anyhow!("hosts keep ending, host {host} last; its log says why").into());
+            }
+            tell(args, &format!("host {host} has ended; it comes back in {BACK_AFTER:?}"));
+            back.push((host, now + BACK_AFTER));
+        }
+        if cluster.seat_has_fallen() {
+            tell(args, "the directory has ended; it is started again, and meanwhile everybody plays on");
+            cluster.start_seat_again().await?;
+        }
+        for (host, _) in back.extract_if(.., |it| it.1 <= now) {
             cluster.start_host(host)?;
-            back = None;
         }
-        if let Some(why) = cluster.deserter() {
-            return Err(anyhow::anyhow!("{why}; its log says why").into());
-        }
+    }
+}
+
+fn tell(args: &DemoArgs, line: &str) {
+    if args.format == Format::Table {
+        say(line);
     }
 }

@@ -153,7 +153,7 @@ async fn next_control(receive: &mut RecvStream) -> Option<Control> {
     let mut assembler = Assembler::new(HOST_FRAME_MAX);
     tokio::time::timeout(super::ANSWER_WITHIN, async {
         loop {
-            while let Some(body) = assembler.next().ok()? {
+            while let Some(body) = assembler.body().ok()? {
                 if let Ok((frame::CONTROL, message)) = frame::open(&body) {
                     return frame::open_control(message).ok();
                 }

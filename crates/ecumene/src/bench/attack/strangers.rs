@@ -128,7 +128,7 @@ pub(super) async fn say(connection: &Connection, bytes: &[u8]) -> Option<(SendSt
 /// Connects and says nothing, or one byte at a time.
 async fn dawdle(arena: &Arena, number: u8) {
     let (Ok(endpoint), mut rng) = (endpoint(number), arena.rng()) else { return };
-    let silent = number % 2 == 0;
+    let silent = number.is_multiple_of(2);
     let attack = if silent { "silence" } else { "a byte every 500 ms" };
     while !arena.is_over() {
         let host = arena.host(&mut rng);

@@ -1,0 +1,445 @@
+// The player's half of the protocol (crates/zone/src/player.rs, which is the reference): finds who reigns, numbers
+// actions and sends them until they are answered, moves the avatar, and knows what is in sight.
+//
+// It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
+// version). After any switch it sends again whatever was not answered. It has no clock and does no I/O: time and
+// messages are handed in, messages and happenings are handed out.
+
+import { WorldClock } from "./clock.ts";
+import { type Motion, REST, type Vector, isNewer, rebased } from "./motion.ts";
+import { type Key, type ObjectId, keyOf } from "./object.ts";
+import type { Address, Closed, Down, Outcome, Shown, Up } from "./protocol.ts";
+
+/** A move is said again this often: at first because it may be lost, then to hear that the zone is there. */
+const MOVE_EVERY = 200;
+/** A zone that was silent for this long may be gone: everybody is asked who reigns. */
+const SILENT = 400;
+/** Who wakes later than this was busy or asleep itself, and gives the zone more time: what it said may not be read yet. */
+const LATE = 100;
+/** How often everybody is asked, while nobody answers. */
+const ASK_EVERY = 100;
+/** The most actions that are out at once. */
+export const UNANSWERED_MAX = 64;
+/** The most bytes of an action (crates/game/src/config.rs). */
+export const ACTION_MAX = 1024;
+
+/** A replica, as a map's key: `host:zone`. */
+export type Peer = string;
+
+export function peerOf(address: Address): Peer {
+  return `${address.host}:${address.zone}`;
+}
+
+export interface PlayerConfig {
+  player: bigint;
+  session: bigint;
+  name: string;
+  /** A number from 0 up to 1, to spread questions over time. */
+  chance: () => number;
+}
+
+/** How a message must travel: in order and surely, or quickly, where a newer one replaces an older one. */
+export type Lane = "sure" | "latest";
+
+/** What the machine does to the world outside. */
+export interface PlayerOut {
+  send(peer: Peer, lane: Lane, up: Up): void;
+  raise(happening: Happening): void;
+}
+
+export type Happening =
+  /** The player is in, with this avatar. */
+  | { kind: "Entered"; avatar: ObjectId; home: Peer }
+  /** The zone is silent; play goes on when another answers. */
+  | { kind: "Searching" }
+  /** What became of an action: `id` is what `act` gave, whatever number it had in the end. */
+  | { kind: "Answered"; id: number; number: number; outcome: Outcome }
+  /** What the game says. */
+  | { kind: "Notice"; notice: Uint8Array; index: number }
+  /** Everything in sight was told anew. */
+  | { kind: "Sight" }
+  /** An object is new or changed. */
+  | { kind: "Seen"; key: Key; seen: Seen }
+  /** An object moves differently, and nothing else about it changed. */
+  | { kind: "Heard"; key: Key; motion: Motion }
+  /** An object is gone, or out of sight. */
+  | { kind: "Lost"; key: Key }
+  /** The avatar was set back. */
+  | { kind: "Corrected"; motion: Motion }
+  /** The zone does not let the player in. */
+  | { kind: "Closed"; why: Closed };
+
+/** An object in sight. */
+export interface Seen {
+  object: ObjectId;
+  incarnation: number;
+  version: number;
+  motion: Motion;
+  shown: Uint8Array;
+}
+
+interface Unanswered {
+  id: number;
+  number: number;
+  action: Uint8Array;
+}
+
+type Timer = "ask" | "move" | "silence";
+
+export class Player {
+  readonly clock = new WorldClock();
+  readonly objects = new Map<Key, Seen>();
+  private readonly config: PlayerConfig;
+  private readonly out: PlayerOut;
+  private now = 0;
+  private readonly timers = new Map<Timer, number>();
+  private readonly links = new Map<Peer, number>();
+  private homePeer: Peer | null = null;
+  /** The highest epoch heard of, and the one in which the home let us in. */
+  private highest = 0;
+  private entered = 0;
+  /** The last record heard of. */
+  private seen = 0;
+  private heard = 0;
+  /** What `heard` was when a silence was forgiven because we were late ourselves. */
+  private forgiven = -1;
+  private asked = 0;
+  private searching = true;
+  private closed = false;
+  private avatar: Key | null = null;
+  private own: Motion = REST;
+  /** When the newest move was first sent, until it is echoed: an echo of the first of several is not mistaken for a quick one. */
+  private moveSent: number | null = null;
+  private next = 1;
+  private ids = 0;
+  private unanswered: Unanswered[] = [];
+  private acked = 0;
+
+  constructor(config: PlayerConfig, out: PlayerOut) {
+    this.config = config;
+    this.out = out;
+  }
+
+  get me(): Key | null {
+    return this.avatar;
+  }
+
+  get home(): Peer | null {
+    return this.homePeer;
+  }
+
+  get epoch(): number {
+    return this.highest;
+  }
+
+  get isSearching(): boolean {
+    return this.searching;
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  /** How the own avatar moves, as far as this player is concerned. */
+  get motion(): Motion {
+    return this.own;
+  }
+
+  get waiting(): number {
+    return this.unanswered.length;
+  }
+
+  // Wants.
+
+  /** Wants to do something. Gives the action's name here, or null if too much is unanswered already. */
+  act(now: number, action: Uint8Array): number | null {
+    this.now = now;
+    if (UNANSWERED_MAX <= this.unanswered.length || this.avatar === null) return null;
+    if (ACTION_MAX < action.length) throw new RangeError(`an action of ${action.length} bytes is more than a zone takes`);
+    const one = { id: ++this.ids, number: this.next++, action };
+    this.unanswered.push(one);
+    this.sendAct(one);
+    return one.id;
+  }
+
+  /** Goes on like this: mm/s, and a heading in 65536ths of a turn. */
+  steer(now: number, velocity: Vector, heading: number): void {
+    this.now = now;
+    if (this.avatar === null) return;
+    const at = Math.max(this.clock.now(now), this.own.start);
+    const sequence = this.own.sequence + 1;
+    this.own = { ...rebased(this.own, at), velocity, heading, start: Math.floor(at), sequence };
+    this.moveSent = null;
+    this.showOwn();
+    this.sendMove();
+  }
+
+  /** A carrier brought a pose. */
+  hear(now: number, key: Key, motion: Motion): void {
+    this.now = now;
+    const known = this.objects.get(key);
+    if (key === this.avatar || known === undefined || !isNewer(motion, known.motion)) return;
+    known.motion = motion;
+    this.out.raise({ kind: "Heard", key, motion });
+  }
+
+  leave(now: number): void {
+    this.now = now;
+    if (this.homePeer !== null) this.out.send(this.homePeer, "sure", { kind: "Leave" });
+    this.closed = true;
+    this.timers.clear();
+  }
+
+  // Links.
+
+  linkUp(now: number, peer: Peer, link: number): void {
+    this.now = now;
+    this.links.set(peer, link);
+    // A new link to our home: it has forgotten us.
+    if (this.searching || this.homePeer === peer) this.search();
+  }
+
+  linkDown(now: number, peer: Peer, link: number): void {
+    this.now = now;
+    if (this.links.get(peer) !== link) return;
+    this.links.delete(peer);
+    if (this.homePeer !== peer) return;
+    this.homePeer = null;
+    this.search();
+  }
+
+  receive(now: number, from: Peer, link: number, epoch: number, down: Down): void {
+    this.now = now;
+    if (this.links.get(from) === link && !this.closed) this.onDown(from, epoch, down);
+  }
+
+  // Time.
+
+  /** When `wake` wants to be called next; null if never. */
+  deadline(): number | null {
+    const times = [...this.timers.values()];
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Does what is due. A wake with nothing due does nothing. */
+  wake(now: number): void {
+    this.now = now;
+    for (const [timer, at] of [...this.timers]) {
+      if (now < at) continue;
+      this.timers.delete(timer);
+      this.onTimer(timer, LATE < now - at);
+    }
+  }
+
+  private onTimer(timer: Timer, isLate: boolean): void {
+    if (timer === "move") return this.sendMove();
+    if (timer === "ask") return this.searching ? this.askAll() : undefined;
+    const isSilent = SILENT <= this.now - this.heard;
+    // Once per silence: a page that is always late must not wait for ever.
+    const isPatient = isSilent && isLate && this.forgiven !== this.heard;
+    if (isPatient) this.forgiven = this.heard;
+    else if (isSilent) this.search();
+    this.timers.set("silence", isPatient ? this.now + LATE : isSilent ? this.now + SILENT : this.heard + SILENT);
+  }
+
+  // Saying.
+
+  private sendAct({ number, action }: Unanswered): void {
+    if (this.homePeer === null) return;
+    this.out.send(this.homePeer, "sure", { kind: "Act", number, acked: this.acked, motion: this.own, action });
+  }
+
+  private sendMove(): void {
+    this.timers.set("move", this.now + MOVE_EVERY);
+    if (this.homePeer === null) return;
+    this.moveSent ??= this.now;
+    this.out.send(this.homePeer, "latest", { kind: "Move", motion: this.own });
+  }
+
+  /** The own avatar is where the player moved it, not where others last heard of it. */
+  private showOwn(): void {
+    const own = this.avatar === null ? undefined : this.objects.get(this.avatar);
+    if (own !== undefined) own.motion = this.own;
+  }
+
+  private askAll(): void {
+    if (this.closed) return;
+    this.asked = this.now;
+    this.timers.set("ask", this.now + ASK_EVERY + (this.config.chance() * ASK_EVERY) / 2);
+    const { player, session, name } = this.config;
+    for (const peer of this.links.keys()) {
+      this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen: this.seen });
+    }
+  }
+
+  private search(): void {
+    if (!this.searching && !this.closed) {
+      this.searching = true;
+      this.out.raise({ kind: "Searching" });
+    }
+    this.askAll();
+  }
+
+  // What the zone says.
+
+  private onDown(from: Peer, epoch: number, down: Down): void {
+    if (this.isStale(from, epoch, down)) return;
+    if (this.homePeer === from || down.kind === "Entered") this.highest = Math.max(this.highest, epoch);
+    this.dispatch(from, epoch, down);
+    if (this.homePeer === from) this.heard = this.now;
+  }
+
+  private dispatch(from: Peer, epoch: number, down: Down): void {
+    switch (down.kind) {
+      case "Entered":
+        this.entered = epoch;
+        this.numberFrom(down.cursor);
+        return this.onEntered(from, down.avatar, down.motion, down.time);
+      case "NotHere":
+        return this.onNotHere(from);
+      case "Closed":
+        return this.onClosed(from, down.why);
+      case "Sight":
+        return this.onSight(down.index, down.objects);
+      case "Told":
+        return this.onTold(down);
+      case "Result":
+        return this.onResult(down.number, down.outcome);
+      case "Views":
+        down.shown.forEach((shown) => this.see(shown));
+        return down.hidden.forEach((object) => this.forget(keyOf(object)));
+      case "Moved":
+        return this.onMoved(down.generation, down.sequence, down.time);
+      case "Corrected":
+        return this.onCorrected(down.motion);
+    }
+  }
+
+  /**
+   * Whether this must not be believed. Only the home tells what happens, in the epoch in which it let us in or a
+   * later one; others may only offer themselves, and not in an epoch that is over.
+   */
+  private isStale(from: Peer, epoch: number, down: Down): boolean {
+    switch (down.kind) {
+      case "Entered":
+      case "Closed":
+        return epoch < this.highest;
+      case "NotHere":
+        return false;
+      default:
+        // Datagrams overtake, so the home's own epochs may be heard out of order.
+        return this.homePeer !== from || epoch < this.entered;
+    }
+  }
+
+  /**
+   * Goes on counting where the zone does. Earlier sessions of ours may have acted; or the world has lost its last
+   * moments in a full stop, and with them actions whose results we heard.
+   */
+  private numberFrom(cursor: number): void {
+    const first = this.unanswered[0]?.number ?? cursor + 1;
+    if (0 < this.unanswered.length && first <= cursor + 1) return;
+    this.unanswered.forEach((one, index) => (one.number = cursor + 1 + index));
+    this.next = cursor + 1 + this.unanswered.length;
+    this.acked = cursor;
+  }
+
+  private onEntered(from: Peer, avatar: ObjectId, motion: Motion, time: number): void {
+    this.clock.learn(this.asked, this.now, time);
+    const key = keyOf(avatar);
+    if (this.homePeer === from && !this.searching && this.avatar === key) return;
+    this.homePeer = from;
+    this.searching = false;
+    this.avatar = key;
+    this.own = motion;
+    this.moveSent = null;
+    this.timers.delete("ask");
+    this.timers.set("silence", this.now + SILENT);
+    this.out.raise({ kind: "Entered", avatar, home: from });
+    this.unanswered.forEach((one) => this.sendAct(one));
+    this.sendMove();
+  }
+
+  private onNotHere(from: Peer): void {
+    if (this.homePeer !== from) return;
+    this.homePeer = null;
+    this.search();
+  }
+
+  private onClosed(from: Peer, why: Closed): void {
+    if (why === "Superseded") {
+      this.closed = true;
+      this.timers.clear();
+    }
+    if (this.homePeer === from) this.homePeer = null;
+    this.out.raise({ kind: "Closed", why });
+  }
+
+  private onSight(index: number, objects: Shown[]): void {
+    this.seen = Math.max(this.seen, index);
+    this.objects.clear();
+    this.out.raise({ kind: "Sight" });
+    objects.forEach((shown) => this.see(shown));
+    this.showOwn();
+  }
+
+  private onTold({ index, shown, gone, notices }: Extract<Down, { kind: "Told" }>): void {
+    shown.forEach((it) => this.see(it));
+    gone.forEach(({ object, version }) => this.lose(keyOf(object), version));
+    // Notices of a record that was heard before are told again after a switch: once is enough.
+    if (this.seen < index) notices.forEach((notice) => this.out.raise({ kind: "Notice", notice, index }));
+    this.seen = Math.max(this.seen, index);
+  }
+
+  private see({ object, incarnation, version, motion, shown }: Shown): void {
+    const key = keyOf(object);
+    const known = this.objects.get(key);
+    if (known !== undefined && isBelow(incarnation, version, known)) return;
+    if (key === this.avatar && this.own.generation < motion.generation) {
+      this.own = motion; // An event moved us.
+      this.out.raise({ kind: "Corrected", motion });
+    }
+    const newest = known !== undefined && isNewer(known.motion, motion) ? known.motion : motion;
+    const seen = { object, incarnation, version, motion: key === this.avatar ? this.own : newest, shown };
+    this.objects.set(key, seen);
+    this.out.raise({ kind: "Seen", key, seen });
+  }
+
+  private lose(key: Key, version: number): void {
+    const known = this.objects.get(key);
+    if (known !== undefined && known.version <= version) this.forget(key);
+  }
+
+  private forget(key: Key): void {
+    if (this.objects.delete(key)) this.out.raise({ kind: "Lost", key });
+  }
+
+  private onResult(number: number, outcome: Outcome): void {
+    const place = this.unanswered.findIndex((it) => it.number === number);
+    const [one] = place < 0 ? [] : this.unanswered.splice(place, 1);
+    if (one === undefined) return;
+    const first = this.unanswered[0]?.number ?? this.next;
+    this.acked = Math.max(this.acked, first - 1);
+    this.out.raise({ kind: "Answered", id: one.id, number, outcome });
+    if (this.unanswered.length === 0 && this.homePeer !== null) {
+      this.out.send(this.homePeer, "sure", { kind: "Ack", acked: this.acked });
+    }
+  }
+
+  private onMoved(generation: number, sequence: number, time: number): void {
+    if (generation !== this.own.generation || sequence !== this.own.sequence || this.moveSent === null) return;
+    this.clock.learn(this.moveSent, this.now, time);
+    this.moveSent = null;
+  }
+
+  private onCorrected(motion: Motion): void {
+    const sequence = Math.max(this.own.sequence, motion.sequence);
+    this.own = { ...motion, sequence };
+    this.showOwn();
+    this.out.raise({ kind: "Corrected", motion });
+  }
+}
+
+function isBelow(incarnation: number, version: number, known: Seen): boolean {
+  return incarnation < known.incarnation || (incarnation === known.incarnation && version < known.version);
+}

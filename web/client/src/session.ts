@@ -1,0 +1,295 @@
+// Connections to the first hosts of a session: opened, kept, opened again.
+//
+// A token opens a host once. So whatever breaks, new tokens are asked for, of the same session, and all hosts that
+// want to connect at that moment share the answer.
+
+import { type Control, PROTOCOL_VERSION, decodeControl, encodeControl } from "./control.ts";
+import { decodeBody, encodeFrame } from "./frame.ts";
+import { ENDINGS, type Ending, type HostEntry, type Link, type LinkEvents, type TransportKind } from "./link.ts";
+import { type Lobby, LobbyError, type SessionAnswer } from "./lobby.ts";
+import type { Lane } from "./player.ts";
+import { WebSocketLink } from "./websocket.ts";
+import { WebTransportLink, hasWebTransport } from "./webtransport.ts";
+
+/** How many hosts are connected at once: the primary's, the backup's, and one to spare. */
+const HOSTS_MAX = 3;
+/** Whoever is not welcomed in this time tries again, by the other transport. */
+const WELCOME_WITHIN = 3_000;
+const PING_EVERY = 1_000;
+/** A host that answers no ping for this long is gone, whatever the connection says. */
+const PONG_WITHIN = 4_000;
+/** The pause before a new attempt, which doubles each time. */
+const PAUSE_MIN = 150;
+const PAUSE_MAX = 4_000;
+
+export interface SessionOptions {
+  lobby: Lobby;
+  pass: string;
+  answer: SessionAnswer;
+  /** By default WebTransport where there is one, else WebSocket. */
+  transport?: TransportKind | undefined;
+}
+
+/** The player plays elsewhere; the lobby knows the player no longer, or only this session. */
+export type SessionEnd = "superseded" | "logged-out" | "ended";
+
+/** What a session tells its owner. `link` counts connections, so that the past is not taken for the present. */
+export interface SessionEvents {
+  up(host: number, zones: number[], link: number): void;
+  down(host: number, zones: number[], link: number): void;
+  received(host: number, zone: number, link: number, message: Uint8Array): void;
+  /** It is over, and why. */
+  over(why: SessionEnd, reason: string): void;
+}
+
+interface Connection {
+  entry: HostEntry;
+  link: Link;
+  number: number;
+  zones: number[] | null;
+  deadline: ReturnType<typeof setTimeout>;
+  pinged: Map<bigint, number>;
+  heard: number;
+  rtt: number | null;
+}
+
+export interface HostStatus {
+  host: number;
+  transport: TransportKind;
+  isUp: boolean;
+  rtt: number | null;
+}
+
+export class Session {
+  private readonly options: SessionOptions;
+  private readonly events: SessionEvents;
+  private readonly connections = new Map<number, Connection>();
+  private failures = 0;
+  private links = 0;
+  private pings = 0n;
+  private asking = false;
+  private retry: ReturnType<typeof setTimeout> | null = null;
+  private readonly pinging: ReturnType<typeof setInterval>;
+  private ended = false;
+  /** Bytes of connections that are gone. */
+  private past = { in: 0, out: 0 };
+  /** What worked last, or is tried next. */
+  private preferred: TransportKind;
+
+  constructor(options: SessionOptions, events: SessionEvents) {
+    this.options = options;
+    this.events = events;
+    this.preferred = options.transport ?? (hasWebTransport() ? "webtransport" : "websocket");
+    this.pinging = setInterval(() => this.ping(), PING_EVERY);
+    this.connectAll(options.answer.hosts);
+  }
+
+  get isConnected(): boolean {
+    return [...this.connections.values()].some((it) => it.zones !== null);
+  }
+
+  status(): HostStatus[] {
+    return [...this.connections.values()].map(({ entry, link, zones, rtt }) => {
+      return { host: entry.host, transport: link.kind, isUp: zones !== null, rtt };
+    });
+  }
+
+  /** Bytes received and sent since the beginning. */
+  traffic(): { in: number; out: number } {
+    const sum = { ...this.past };
+    for (const { link } of this.connections.values()) {
+      sum.in += link.bytesIn;
+      sum.out += link.bytesOut;
+    }
+    return sum;
+  }
+
+  send(host: number, zone: number, lane: Lane, message: Uint8Array): void {
+    const connection = this.connections.get(host);
+    if (connection?.zones?.includes(zone)) connection.link.send(lane, encodeFrame(zone, message));
+  }
+
+  /** Asks where to play now: whoever reigns may be on a host that was none of the first. */
+  refresh(): void {
+    if (this.retry === null) void this.again();
+  }
+
+  close(): void {
+    this.ended = true;
+    clearInterval(this.pinging);
+    if (this.retry !== null) clearTimeout(this.retry);
+    [...this.connections.values()].forEach(({ link }) => link.close());
+  }
+
+  // Connecting.
+
+  private connectAll(hosts: HostEntry[]): void {
+    hosts.slice(0, HOSTS_MAX).forEach((entry) => {
+      if (!this.connections.has(entry.host)) this.connect(entry);
+    });
+  }
+
+  private connect(entry: HostEntry): void {
+    const number = ++this.links;
+    const current = (): Connection | undefined => {
+      const found = this.connections.get(entry.host);
+      return found?.number === number ? found : undefined;
+    };
+    const events: LinkEvents = {
+      opened: () => this.hello(entry),
+      received: (body) => {
+        const connection = current();
+        if (connection !== undefined) this.onBody(connection, body);
+      },
+      ended: (ending) => this.onEnded(current(), ending),
+    };
+    let link: Link;
+    try {
+      link = this.open(entry, events);
+    } catch (error) {
+      // An address that is none, or one that this page may not reach: the other transport may do.
+      this.onFailed(String(error));
+      return;
+    }
+    const deadline = setTimeout(() => link.close(), WELCOME_WITHIN);
+    const connection = { entry, link, number, zones: null, deadline, pinged: new Map(), heard: Date.now(), rtt: null };
+    this.connections.set(entry.host, connection);
+  }
+
+  private open(entry: HostEntry, events: LinkEvents): Link {
+    if (this.preferred === "webtransport") return new WebTransportLink(entry, events);
+    return new WebSocketLink(entry.websocket, events);
+  }
+
+  private hello({ host, token }: HostEntry): void {
+    this.say(host, { kind: "Hello", version: PROTOCOL_VERSION, token });
+  }
+
+  private say(host: number, control: Control): void {
+    this.connections.get(host)?.link.send("sure", encodeFrame(0, encodeControl(control)));
+  }
+
+  // Hearing.
+
+  private onBody(connection: Connection, body: Uint8Array): void {
+    try {
+      const { zone, message } = decodeBody(body);
+      connection.heard = Date.now();
+      if (zone === 0) return this.onControl(connection, decodeControl(message));
+      if (connection.zones !== null) this.events.received(connection.entry.host, zone, connection.number, message);
+    } catch (error) {
+      console.warn("a host sent what is no message", error);
+      connection.link.close();
+    }
+  }
+
+  private onControl(connection: Connection, control: Control): void {
+    switch (control.kind) {
+      case "Welcome":
+        return this.onWelcome(connection, control.zones);
+      case "Ping":
+        return this.say(connection.entry.host, { kind: "Pong", number: control.number });
+      case "Pong":
+        return onPong(connection, control.number);
+      case "Hello":
+      case "Lagging":
+        return;
+    }
+  }
+
+  private onWelcome(connection: Connection, zones: number[]): void {
+    clearTimeout(connection.deadline);
+    this.failures = 0;
+    connection.zones = zones;
+    this.events.up(connection.entry.host, zones, connection.number);
+    this.pingOne(connection);
+  }
+
+  private onEnded(connection: Connection | undefined, { code, reason }: Ending): void {
+    if (connection === undefined) return this.onFailed(reason);
+    const { entry, link, zones, number, deadline } = connection;
+    clearTimeout(deadline);
+    this.connections.delete(entry.host);
+    this.past = { in: this.past.in + link.bytesIn, out: this.past.out + link.bytesOut };
+    if (zones !== null) this.events.down(entry.host, zones, number);
+    if (code === ENDINGS.superseded) return this.end("superseded", reason);
+    if (zones !== null) this.hurry();
+    // Never welcomed and no reason given: this transport may not get through here.
+    if (zones === null && code === 0) this.switchTransport();
+    this.onFailed(reason);
+  }
+
+  private switchTransport(): void {
+    const wasUp = [...this.connections.values()].some((it) => it.zones !== null);
+    if (this.options.transport !== undefined || wasUp || !hasWebTransport()) return;
+    this.preferred = this.preferred === "webtransport" ? "websocket" : "webtransport";
+  }
+
+  // Again.
+
+  private onFailed(_reason: string): void {
+    if (this.ended || this.retry !== null) return;
+    const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** this.failures++) * (0.5 + Math.random());
+    this.retry = setTimeout(() => {
+      this.retry = null;
+      void this.again();
+    }, pause);
+  }
+
+  /** A connection that worked broke: whatever pause was meant for another host is over. */
+  private hurry(): void {
+    this.failures = 0;
+    if (this.retry !== null) clearTimeout(this.retry);
+    this.retry = null;
+  }
+
+  private async again(): Promise<void> {
+    if (this.asking || this.ended) return;
+    this.asking = true;
+    try {
+      const { lobby, pass, answer } = this.options;
+      const { hosts } = await lobby.session(pass, answer.session);
+      this.asking = false;
+      if (!this.ended) this.connectAll(hosts);
+    } catch (error) {
+      this.asking = false;
+      this.onRefused(error);
+    }
+  }
+
+  private onRefused(error: unknown): void {
+    if (!(error instanceof LobbyError) || error.isPassing) return this.onFailed(String(error));
+    const ends: Record<number, SessionEnd> = { 401: "logged-out", 409: "superseded" };
+    this.end(ends[error.status] ?? "ended", error.message);
+  }
+
+  private end(why: SessionEnd, reason: string): void {
+    if (this.ended) return;
+    this.close();
+    this.events.over(why, reason);
+  }
+
+  // Pings.
+
+  private ping(): void {
+    for (const connection of [...this.connections.values()]) {
+      if (connection.zones === null) continue;
+      if (PONG_WITHIN < Date.now() - connection.heard) connection.link.close();
+      else this.pingOne(connection);
+    }
+  }
+
+  private pingOne(connection: Connection): void {
+    const number = ++this.pings;
+    if (8 < connection.pinged.size) connection.pinged.clear();
+    connection.pinged.set(number, performance.now());
+    this.say(connection.entry.host, { kind: "Ping", number });
+  }
+}
+
+function onPong(connection: Connection, number: bigint): void {
+  const sent = connection.pinged.get(number);
+  if (sent === undefined) return;
+  connection.pinged.delete(number);
+  connection.rtt = performance.now() - sent;
+}

@@ -1,0 +1,329 @@
+// A world that is played in: the player's machine, its connections, and what is in sight, for any game.
+
+import { Events } from "./events.ts";
+import type { TransportKind } from "./link.ts";
+import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
+import type { Motion, Vector } from "./motion.ts";
+import { type Key, type ObjectId } from "./object.ts";
+import { Player, type Happening, type Lane, type Peer, peerOf } from "./player.ts";
+import { decodePoses } from "./poses.ts";
+import { Predictions, type Pending } from "./predict.ts";
+import { type Closed, type Outcome, type Up, decodeDown, encodeUp } from "./protocol.ts";
+import { Session, type SessionEnd, type SessionEvents } from "./session.ts";
+import { type Thing, View } from "./view.ts";
+import { DecodeError } from "./bytes.ts";
+
+/** What `ecumene schema --ts` writes, as far as a client needs it. */
+export interface GameModule<Shown, Action, Notice, Refusal> {
+  NAME: string;
+  SCHEMA: string;
+  decodeShown(bytes: Uint8Array): Shown;
+  encodeAction(action: Action): Uint8Array;
+  decodeNotice(bytes: Uint8Array): Notice;
+  decodeRefusal(bytes: Uint8Array): Refusal;
+}
+
+export interface WorldOptions<Shown> {
+  lobby: Lobby;
+  pass: string;
+  transport?: TransportKind | undefined;
+  /** See `ViewOptions`. */
+  isSteady?: (shown: Shown) => boolean;
+}
+
+/** What became of an action. */
+export type Answer<Refusal> =
+  | { kind: "done" }
+  | { kind: "refused"; refusal: Refusal }
+  /** The game failed at it, or too much was unanswered; nothing happened. */
+  | { kind: "failed"; why: string };
+
+export interface WorldEvents<Action, Notice, Refusal> {
+  /** The player is in: at first, and after every switch. */
+  entered: { avatar: ObjectId };
+  /** The zone is silent: play goes on in a moment. */
+  searching: null;
+  notice: { notice: Notice; index: number };
+  answered: { id: number; action: Action; answer: Answer<Refusal> };
+  /** The avatar was moved by an event, or set back. */
+  corrected: { motion: Motion };
+  closed: { why: Closed };
+  over: { why: SessionEnd | "left"; reason: string };
+}
+
+export type WorldState = "joining" | "playing" | "searching" | "over";
+
+/** The first byte of a message from a zone (crates/node/src/message.rs). */
+const ZONE = 0;
+const POSES = 1;
+
+/** How often it is looked whether the search for a zone leads nowhere, ms. */
+const LOOK_OUT_EVERY = 1_500;
+
+export interface Status {
+  state: WorldState;
+  transport: TransportKind | null;
+  host: number | null;
+  epoch: number;
+  /** A round trip to the serving host, ms. */
+  ping: number | null;
+  bytesIn: number;
+  bytesOut: number;
+  hosts: { host: number; isUp: boolean }[];
+}
+
+export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Events<WorldEvents<Action, Notice, Refusal>> {
+  readonly info: WorldInfo;
+  readonly name: string;
+  private readonly game: GameModule<Shown, Action, Notice, Refusal>;
+  private readonly player: Player;
+  private readonly session: Session;
+  private readonly view: View<Shown>;
+  private readonly predictions = new Predictions<Action, Overlay>();
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private readonly lookout: ReturnType<typeof setInterval>;
+  private wasSearching = false;
+  private current: WorldState = "joining";
+
+  /** Asks the lobby for a session and connects. The world is joined once `entered` is told. */
+  static async join<S, A, N, R, O = unknown>(
+    game: GameModule<S, A, N, R>,
+    options: WorldOptions<S>,
+  ): Promise<World<S, A, N, R, O>> {
+    const answer = await options.lobby.session(options.pass);
+    if (answer.world.schema !== game.SCHEMA) throw new Error("this page is older or newer than the world: load it again");
+    return new World<S, A, N, R, O>(game, options, answer);
+  }
+
+  private constructor(game: GameModule<Shown, Action, Notice, Refusal>, options: WorldOptions<Shown>, answer: SessionAnswer) {
+    super();
+    this.game = game;
+    this.info = answer.world;
+    this.name = answer.name;
+    this.view = new View({ isSteady: options.isSteady });
+    const config = { player: BigInt(answer.player), session: BigInt(answer.session), name: answer.name, chance: Math.random };
+    this.player = new Player(config, {
+      send: (peer, lane, up) => this.send(peer, lane, up),
+      raise: (happening) => this.onHappening(happening),
+    });
+    const { lobby, pass, transport } = options;
+    this.session = new Session({ lobby, pass, answer, transport }, this.sessionEvents());
+    this.lookout = setInterval(() => this.lookOut(), LOOK_OUT_EVERY);
+  }
+
+  // Looking.
+
+  get state(): WorldState {
+    return this.current;
+  }
+
+  /** World time, ms. */
+  get now(): number {
+    return this.player.clock.now(performance.now());
+  }
+
+  /** Everything in sight, by key. */
+  get things(): ReadonlyMap<Key, Thing<Shown>> {
+    return this.view.things;
+  }
+
+  /** The own avatar's key. */
+  get me(): Key | null {
+    return this.player.me;
+  }
+
+  /** The own avatar, if it is in sight. */
+  get own(): Thing<Shown> | undefined {
+    return this.player.me === null ? undefined : this.view.things.get(this.player.me);
+  }
+
+  /** How the own avatar moves. */
+  get motion(): Motion {
+    return this.player.motion;
+  }
+
+  /** Actions that are not answered, with what the game shows meanwhile. */
+  get pending(): ReadonlyMap<number, Pending<Action, Overlay>> {
+    return this.predictions.pending;
+  }
+
+  /** Puts everything in sight where it is now. Call it once per frame, before drawing. */
+  update(): void {
+    this.view.update(this.now, this.player.me, this.player.motion);
+  }
+
+  status(): Status {
+    const hosts = this.session.status();
+    const home = Number(this.player.home?.split(":")[0] ?? NaN);
+    const serving = hosts.find((it) => it.host === home);
+    const traffic = this.session.traffic();
+    return {
+      state: this.current,
+      transport: serving?.transport ?? null,
+      host: serving?.host ?? null,
+      epoch: this.player.epoch,
+      ping: serving?.rtt ?? null,
+      bytesIn: traffic.in,
+      bytesOut: traffic.out,
+      hosts: hosts.map(({ host, isUp }) => ({ host, isUp })),
+    };
+  }
+
+  // Acting.
+
+  /** Wants something. `overlay` is kept in `pending` until the answer is there. */
+  async act(action: Action, overlay: Overlay | null = null): Promise<Answer<Refusal>> {
+    const asked = performance.now();
+    const id = this.player.act(asked, this.game.encodeAction(action));
+    this.schedule();
+    if (id === null) return { kind: "failed", why: "too much at once: wait for an answer" };
+    const outcome = await this.predictions.add({ id, action, overlay, asked });
+    return this.answerOf(outcome);
+  }
+
+  /** Walks on like this: mm/s, and a heading in 65536ths of a turn. */
+  steer(velocity: Vector, heading: number): void {
+    this.player.steer(performance.now(), velocity, heading);
+    this.schedule();
+  }
+
+  /** Leaves the world for good. */
+  leave(): void {
+    this.player.leave(performance.now());
+    this.end("left", "");
+  }
+
+  /** Goes away without a word: the avatar stays until the world takes it away. */
+  disconnect(): void {
+    this.end("left", "");
+  }
+
+  private end(why: SessionEnd | "left", reason: string): void {
+    if (this.current === "over") return;
+    this.current = "over";
+    if (this.timer !== null) clearTimeout(this.timer);
+    clearInterval(this.lookout);
+    this.session.close();
+    this.emit("over", { why, reason });
+  }
+
+  /** Nobody who is asked reigns, for a while now: perhaps somebody does who was not asked. */
+  private lookOut(): void {
+    if (this.wasSearching && this.player.isSearching) this.session.refresh();
+    this.wasSearching = this.player.isSearching;
+  }
+
+  // Between the machine and its connections.
+
+  private sessionEvents(): SessionEvents {
+    const each = (host: number, zones: number[], say: (peer: Peer) => void): void => {
+      zones.forEach((zone) => say(peerOf({ host, zone })));
+      this.schedule();
+    };
+    return {
+      up: (host, zones, link) => each(host, zones, (peer) => this.player.linkUp(performance.now(), peer, link)),
+      down: (host, zones, link) => each(host, zones, (peer) => this.player.linkDown(performance.now(), peer, link)),
+      received: (host, zone, link, message) => this.receive(peerOf({ host, zone }), link, message),
+      over: (why, reason) => this.end(why, reason),
+    };
+  }
+
+  private receive(from: Peer, link: number, message: Uint8Array): void {
+    const now = performance.now();
+    const rest = message.subarray(1);
+    if (message[0] === ZONE) {
+      const { epoch, down } = decodeDown(rest);
+      this.player.receive(now, from, link, epoch, down);
+      this.schedule();
+    } else if (message[0] === POSES) {
+      decodePoses(rest).forEach(({ object, motion }) => this.player.hear(now, object, motion));
+    } else {
+      throw new DecodeError("a message of an unknown kind");
+    }
+  }
+
+  private send(peer: Peer, lane: Lane, up: Up): void {
+    const [host, zone] = peer.split(":").map(Number);
+    const message = encodeUp(up);
+    const framed = new Uint8Array(1 + message.length);
+    framed[0] = ZONE;
+    framed.set(message, 1);
+    this.session.send(host ?? 0, zone ?? 0, lane, framed);
+  }
+
+  private schedule(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    const deadline = this.player.deadline();
+    if (deadline === null || this.current === "over") return;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.player.wake(performance.now());
+      this.schedule();
+    }, Math.max(0, deadline - performance.now()));
+  }
+
+  // What happens.
+
+  private onHappening(happening: Happening): void {
+    switch (happening.kind) {
+      case "Entered":
+        this.current = "playing";
+        return this.emit("entered", { avatar: happening.avatar });
+      case "Searching":
+        this.current = "searching";
+        return this.emit("searching", null);
+      case "Answered":
+        return this.onAnswered(happening.id, happening.outcome);
+      case "Notice":
+        return this.decoded(happening.notice, this.game.decodeNotice, (notice) =>
+          this.emit("notice", { notice, index: happening.index }),
+        );
+      case "Sight":
+        return this.view.forgetAll();
+      case "Seen": {
+        const { key, seen } = happening;
+        return this.decoded(seen.shown, this.game.decodeShown, (shown) =>
+          this.view.see(key, seen.object, shown, seen.motion, key === this.player.me),
+        );
+      }
+      case "Heard":
+        return this.view.hear(happening.key, happening.motion);
+      case "Lost":
+        return this.view.lose(happening.key);
+      case "Corrected":
+        return this.emit("corrected", { motion: happening.motion });
+      case "Closed":
+        this.emit("closed", { why: happening.why });
+        if (happening.why === "Superseded") this.end("superseded", "you play elsewhere");
+    }
+  }
+
+  private onAnswered(id: number, outcome: Outcome): void {
+    const pending = this.predictions.answered(id, outcome);
+    if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.answerOf(outcome) });
+  }
+
+  private answerOf(outcome: Outcome): Answer<Refusal> {
+    switch (outcome.kind) {
+      case "Done":
+        return { kind: "done" };
+      case "Fault":
+        return { kind: "failed", why: outcome.why };
+      case "Refused":
+        return { kind: "refused", refusal: this.game.decodeRefusal(outcome.refusal) };
+    }
+  }
+
+  /** A game's bytes that do not decode are left out: the rest of the world goes on. */
+  private decoded<T>(bytes: Uint8Array, decode: (bytes: Uint8Array) => T, then: (value: T) => void): void {
+    let value: T;
+    try {
+      value = decode(bytes);
+    } catch (error) {
+      console.warn("the world sent what this game does not know", error);
+      return;
+    }
+    then(value);
+  }
+}

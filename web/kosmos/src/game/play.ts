@@ -1,0 +1,299 @@
+// A visit to the world: joins what the player does, what the world says and what the screen shows.
+
+import { type Lobby, type Pass, type SessionEnd, type TransportKind, World, keyOf } from "@ecumene/client";
+import { MINT } from "../art/palette.ts";
+import * as kosmos from "../generated/kosmos.ts";
+import { listenToKeys } from "../input/keyboard.ts";
+import type { Scene } from "../scene/scene.ts";
+import { Chat } from "../ui/chat.ts";
+import { $ } from "../ui/dom.ts";
+import { Hud } from "../ui/hud.ts";
+import { Minimap } from "../ui/minimap.ts";
+import { showScores } from "../ui/scores.ts";
+import { StatusPanel } from "../ui/status.ts";
+import { feed, toast } from "../ui/toasts.ts";
+import { Trade } from "../ui/trade.ts";
+import { Deeds } from "./deeds.ts";
+import { Journal } from "./journal.ts";
+import { type Kosmos, type KosmosAnswer, type KosmosThing, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
+import { BLAST, PICK_UP_REACH, RISE_AFTER } from "./rules.ts";
+import { Steering } from "./steering.ts";
+import { refusalText } from "./words.ts";
+
+/** The lists at the side are written this often, ms. */
+const LISTS_EVERY = 200;
+/** A short silence is nothing to speak of, ms. */
+const PILL_AFTER = 700;
+
+export interface PlayOptions {
+  lobby: Lobby;
+  pass: Pass;
+  transport: TransportKind | undefined;
+  scene: Scene;
+  over: (why: SessionEnd | "left", reason: string) => void;
+}
+
+export class Play {
+  readonly world: Kosmos;
+  readonly deeds: Deeds;
+  readonly steering: Steering;
+  readonly journal = new Journal();
+  private readonly scene: Scene;
+  private readonly chat: Chat;
+  private readonly hud: Hud;
+  private readonly minimap: Minimap;
+  private readonly trade: Trade;
+  private readonly status = new StatusPanel();
+  private readonly visit = new AbortController();
+  private isFiring = false;
+  /** Where the mouse is; null until it moves, and on phones. */
+  private pointer: { x: number; y: number } | null = null;
+  /** Where the pad aims, radians; null while it is not touched. */
+  private padAngle: number | null = null;
+  private listsAt = 0;
+  private inSight = 0;
+  private fellAt: number | null = null;
+  private lostAt: number | null = null;
+
+  static async start(options: PlayOptions): Promise<Play> {
+    const { lobby, pass, transport } = options;
+    const isSteady = (shown: kosmos.Shown): boolean => shown.kind === "Rocket";
+    const world: Kosmos = await World.join<kosmos.Shown, kosmos.Action, kosmos.Notice, kosmos.Refusal, Overlay>(kosmos, {
+      lobby,
+      pass: pass.pass,
+      transport,
+      isSteady,
+    });
+    return new Play(world, options);
+  }
+
+  private constructor(world: Kosmos, { scene, over }: PlayOptions) {
+    this.world = world;
+    this.scene = scene;
+    this.deeds = new Deeds(world);
+    this.steering = new Steering(world);
+    this.chat = new Chat((text) => void this.deeds.say(text).then(this.report), this.visit.signal);
+    this.hud = new Hud(scene.textures.icons, (slot) => this.drop(slot));
+    this.minimap = new Minimap(world.info.region, world.info.range);
+    const { icons } = scene.textures;
+    this.trade = new Trade({ world, deeds: this.deeds, icons, report: this.report });
+    scene.setRegion(world.info.region.map(([x, y]) => [x / 1000, y / 1000]));
+    this.listen();
+    world.on("notice", ({ notice }) => this.onNotice(notice));
+    world.on("answered", ({ action, answer }) => this.journal.answered(action, answer));
+    world.on("corrected", () => this.steering.corrected(performance.now()));
+    world.on("closed", ({ why }) => why !== "Superseded" && toast(why === "Full" ? "The world is full: waiting for a place" : "The world lets nobody in right now"));
+    world.on("over", ({ why, reason }) => {
+      this.end();
+      over(why, reason);
+    });
+  }
+
+  // What the player wants.
+
+  private listen(): void {
+    const wishes = {
+      walk: (x: number, y: number) => this.walk(x, y),
+      fire: (isDown: boolean) => this.fire(isDown),
+      take: () => this.take(),
+      drop: () => this.drop((meOf(this.world)?.bag.length ?? 0) - 1),
+      trade: () => this.tradeWithNearest(),
+      talk: () => this.talk(),
+      status: () => this.toggleStatus(),
+      escape: () => this.trade.close(),
+    };
+    listenToKeys(wishes, this.visit.signal);
+  }
+
+  private end(): void {
+    this.visit.abort();
+    this.trade.close();
+    document.body.classList.remove("dead");
+    $("fallen").hidden = $("pill").hidden = true;
+  }
+
+  walk(x: number, y: number): void {
+    this.steering.wish = { x, y };
+    // Who aims at nothing looks where they go.
+    const isAiming = this.pointer !== null || this.padAngle !== null;
+    if (!isAiming && (x !== 0 || y !== 0)) this.steering.angle = Math.atan2(y, x);
+  }
+
+  aim(x: number, y: number): void {
+    if (document.body.classList.contains("touching")) return;
+    this.pointer = { x, y };
+    const own = this.world.own?.track;
+    if (own === undefined) return;
+    const { camera } = this.scene;
+    this.steering.angle = Math.atan2(camera.worldY(y) - own.y / 1000, camera.worldX(x) - own.x / 1000);
+  }
+
+  fire(isDown: boolean): void {
+    this.isFiring = isDown;
+  }
+
+  shoot(angle: number | null): void {
+    this.padAngle = angle;
+    if (angle !== null) this.steering.angle = angle;
+    this.isFiring = angle !== null;
+  }
+
+  /** Chooses what is there: an item in reach, or for a finger also somebody to trade with. */
+  press(x: number, y: number, isTouch: boolean): boolean {
+    const item = this.thingAt(x, y, (thing) => thing.shown.kind === "Item");
+    const own = this.world.own?.track;
+    if (item !== undefined && own !== undefined) {
+      const way = Math.hypot(item.track.x - own.x, item.track.y - own.y) / 1000;
+      if (way <= PICK_UP_REACH || isTouch) {
+        this.pickUp(item.key);
+        return true;
+      }
+    }
+    if (isTouch) this.ask(x, y);
+    return false;
+  }
+
+  /** Opens a bargain with whoever is there. */
+  ask(x: number, y: number): void {
+    const other = this.thingAt(x, y, (thing) => thing.shown.kind === "Avatar");
+    if (other !== undefined) this.trade.open(other.key);
+  }
+
+  take(): void {
+    const nearest = this.deeds.nearestItem();
+    if (nearest === null) return toast("Nothing to take here");
+    this.pickUp(nearest.key);
+  }
+
+  talk(): void {
+    this.chat.open();
+  }
+
+  toggleStatus(): void {
+    this.status.toggle();
+  }
+
+  private pickUp(key: string): void {
+    void this.deeds.pickUp(key).then((answer) => {
+      this.report(answer);
+      const own = this.world.own?.track;
+      if (answer.kind === "done" && own !== undefined) this.scene.effects.puff(own.x / 1000, own.y / 1000, MINT, 8);
+    });
+  }
+
+  private drop(slot: number): void {
+    if (slot < 0) return toast("Your bag is empty");
+    void this.deeds.drop(slot).then(this.report);
+  }
+
+  private tradeWithNearest(): void {
+    if (this.trade.isOpen) return this.trade.close();
+    const nearest = this.deeds.nearestPerson();
+    if (nearest === null) return toast("Nobody to trade with in sight");
+    this.trade.open(nearest.key);
+  }
+
+  private thingAt(x: number, y: number, isWanted: (thing: KosmosThing) => boolean): KosmosThing | undefined {
+    const { camera } = this.scene;
+    const [wx, wy] = [camera.worldX(x) * 1000, camera.worldY(y) * 1000];
+    const reach = Math.max(1_100, (22 / camera.zoom) * 1000);
+    let best: KosmosThing | undefined;
+    let least = reach;
+    for (const thing of this.world.things.values()) {
+      const way = Math.hypot(thing.track.x - wx, thing.track.y - wy);
+      if (way < least && isWanted(thing)) [best, least] = [thing, way];
+    }
+    return best;
+  }
+
+  private report = (answer: KosmosAnswer): void => {
+    if (answer.kind === "refused") toast(refusalText(answer.refusal));
+    if (answer.kind === "failed") toast(answer.why);
+  };
+
+  // What the world says.
+
+  private onNotice(notice: Notice): void {
+    this.journal.noticed(notice);
+    const nameOf = (id: kosmos.ObjectId): string => this.nameOf(id);
+    switch (notice.kind) {
+      case "Blast": {
+        const [x, y] = [notice.place.x / 1000, notice.place.y / 1000];
+        this.scene.effects.blast(x, y, BLAST);
+        const { camera } = this.scene;
+        return camera.shake(Math.max(0, 0.6 - Math.hypot(x - camera.x, y - camera.y) / 40));
+      }
+      case "Felled":
+        if (keyOf(notice.victim) === keyOf(notice.by)) return feed({ who: nameOf(notice.by) }, " fell by their own rocket");
+        return feed({ who: nameOf(notice.by) }, " felled ", { who: nameOf(notice.victim) });
+      case "Traded":
+        return feed({ who: nameOf(notice.from) }, " and ", { who: nameOf(notice.to) }, " made a bargain");
+      case "Said": {
+        const key = keyOf(notice.who);
+        return this.chat.hear(key, nameOf(notice.who), notice.text, () => this.placeOf(key));
+      }
+    }
+  }
+
+  private nameOf(id: kosmos.ObjectId): string {
+    const shown = this.world.things.get(keyOf(id))?.shown;
+    return (shown && personOf(shown)?.name) ?? "Somebody";
+  }
+
+  private placeOf(key: string): { x: number; y: number } | null {
+    const track = this.world.things.get(key)?.track;
+    return track === undefined ? null : { x: track.x / 1000, y: track.y / 1000 };
+  }
+
+  // Every frame.
+
+  frame(now: number, passed: number): void {
+    this.world.update();
+    if (this.pointer !== null) this.aim(this.pointer.x, this.pointer.y);
+    this.steering.tick(now);
+    if (this.isFiring) this.fireNow();
+    const { world } = this;
+    this.scene.draw({ things: world.things.values(), me: world.me, overlays: world.pending.values(), eye: null }, now, passed);
+    this.chat.update(this.scene.camera);
+    this.showOwn(now);
+    this.showLost(now);
+    if (LISTS_EVERY < now - this.listsAt) this.showLists(now);
+    this.status.tick(world, now, this.inSight);
+  }
+
+  /** Fires if the launcher is loaded; holding the button fires again and again. */
+  fireNow(angle = this.padAngle ?? this.steering.angle): Promise<KosmosAnswer> | null {
+    const own = this.world.own?.track;
+    const answer = this.deeds.fire(angle);
+    if (answer === null || own === undefined) return null;
+    void answer.then(this.report);
+    this.scene.effects.muzzle(own.x / 1000 + Math.cos(angle), own.y / 1000 + Math.sin(angle));
+    return answer;
+  }
+
+  private showOwn(now: number): void {
+    const me = meOf(this.world);
+    if (me === null) return;
+    this.hud.update(me);
+    this.fellAt = 0 < me.health ? null : (this.fellAt ?? now);
+    $("fallen").hidden = this.fellAt === null;
+    if (this.fellAt === null) return;
+    const left = Math.ceil((RISE_AFTER - (now - this.fellAt)) / 1000);
+    $("fallen-text").textContent = 0 < left ? `You rise again in ${left}…` : "You rise again…";
+  }
+
+  private showLost(now: number): void {
+    this.lostAt = this.world.state === "playing" ? null : (this.lostAt ?? now);
+    $("pill").hidden = this.lostAt === null || now - this.lostAt < PILL_AFTER || this.world.state === "over";
+  }
+
+  private showLists(now: number): void {
+    this.listsAt = now;
+    this.inSight = showScores(this.world, (key) => this.trade.open(key));
+    this.minimap.draw(this.world);
+    this.trade.update();
+    const nearest = this.deeds.nearestItem();
+    const isTouch = document.body.classList.contains("touching");
+    this.hud.hint(nearest?.inReach ? (isTouch ? "in reach" : "E: take it") : "");
+  }
+}

@@ -1,0 +1,126 @@
+// From wishes to motion: what keys, sticks and helpers want becomes a course, said only when it changes.
+
+import { type Vector, angleOf, headingOf, positionAt } from "@ecumene/client";
+import { type Kosmos, meOf } from "./kosmos.ts";
+import { type Corner, depth } from "./region.ts";
+import { AVATAR_SPEED } from "./rules.ts";
+
+/** A new course is said at most this often, ms: hosts read 60 messages a second. */
+const COURSE_EVERY = 50;
+/** Only looking elsewhere is said this often. */
+const LOOK_EVERY = 120;
+/** Turning less than this is not worth a message, radians. */
+const LOOK_LEAST = 0.06;
+/** After being set back, wait this long before trying again. */
+const AFTER_CORRECTION = 120;
+/** Stay this far from the edge of the world, mm. */
+const MARGIN = 350;
+/** How far ahead to look for the edge, ms. */
+const AHEAD = 160;
+/** Close enough to where somebody wanted to go, m. */
+const ARRIVED = 0.35;
+
+interface Goal {
+  x: number;
+  y: number;
+  near: number;
+  done: (arrived: boolean) => void;
+}
+
+export class Steering {
+  /** Where keys or stick lead: at most 1 long. */
+  wish: Vector = { x: 0, y: 0 };
+  /** Where to look, radians. */
+  angle = 0;
+  private readonly world: Kosmos;
+  private readonly corners: Corner[];
+  private goal: Goal | null = null;
+  private said = -Infinity;
+  private notBefore = 0;
+  private ticked = 0;
+  /** How long a frame takes, on average, ms. */
+  private pause = 16;
+
+  constructor(world: Kosmos) {
+    this.world = world;
+    this.corners = world.info.region;
+  }
+
+  /** The zone set the avatar back: do not argue at once. */
+  corrected(now: number): void {
+    this.notBefore = now + AFTER_CORRECTION;
+  }
+
+  /** Walks to a place, m; tells whether it arrived. A key or another goal ends it. */
+  walkTo(x: number, y: number, near = ARRIVED): Promise<boolean> {
+    this.goal?.done(false);
+    return new Promise((done) => (this.goal = { x, y, near, done }));
+  }
+
+  stop(): void {
+    this.wish = { x: 0, y: 0 };
+    this.goal?.done(false);
+    this.goal = null;
+  }
+
+  tick(now: number): void {
+    this.pause = 0.8 * this.pause + 0.2 * Math.min(1_000, now - this.ticked);
+    this.ticked = now;
+    const me = meOf(this.world);
+    if (this.world.state !== "playing" || me === null || me.health === 0 || now < this.notBefore) return;
+    if (this.world.now < Number(me.stunned_until)) return;
+    const velocity = this.inside(this.course());
+    const { motion } = this.world;
+    const isNew = velocity.x !== motion.velocity.x || velocity.y !== motion.velocity.y;
+    const turn = Math.abs(Math.atan2(Math.sin(this.angle - angleOf(motion.heading)), Math.cos(this.angle - angleOf(motion.heading))));
+    const isDue = (isNew && COURSE_EVERY <= now - this.said) || (LOOK_LEAST < turn && LOOK_EVERY <= now - this.said);
+    if (!isDue) return;
+    this.said = now;
+    this.world.steer(velocity, headingOf(this.angle));
+  }
+
+  /** The wish as mm/s. */
+  private course(): Vector {
+    let { x, y } = this.wish;
+    if (x === 0 && y === 0 && this.goal !== null) [x, y] = this.towards(this.goal);
+    else if (this.goal !== null) this.stopGoal();
+    const length = Math.max(1, Math.hypot(x, y));
+    const speed = AVATAR_SPEED * 1000;
+    return { x: Math.trunc((x / length) * speed), y: Math.trunc((y / length) * speed) };
+  }
+
+  private stopGoal(): void {
+    this.goal?.done(false);
+    this.goal = null;
+  }
+
+  private towards({ x, y, near, done }: Goal): [number, number] {
+    const here = positionAt(this.world.motion, this.world.now);
+    const [dx, dy] = [x - here.x / 1000, y - here.y / 1000];
+    const way = Math.hypot(dx, dy);
+    if (way <= near) {
+      this.goal = null;
+      done(true);
+      return [0, 0];
+    }
+    this.angle = Math.atan2(dy, dx);
+    // One of 64 directions, so that walking straight is said once. Slower at the end, so that it ends there also on a
+    // machine that draws few frames.
+    const angle = (Math.round((this.angle / Math.PI) * 32) / 32) * Math.PI;
+    const reach = AVATAR_SPEED * Math.max(0.2, (2 * this.pause) / 1000);
+    const pace = way < reach ? Math.max(0.1, Math.round((way / reach) * 8) / 8) : 1;
+    return [Math.cos(angle) * pace, Math.sin(angle) * pace];
+  }
+
+  /** At the edge of the world one slides along it. */
+  private inside(velocity: Vector): Vector {
+    const here = positionAt(this.world.motion, this.world.now);
+    const isIn = ({ x, y }: Vector): boolean => {
+      const [nextX, nextY] = [here.x + (x * AHEAD) / 1000, here.y + (y * AHEAD) / 1000];
+      const next = depth(this.corners, nextX, nextY);
+      return MARGIN <= next || depth(this.corners, here.x, here.y) < next;
+    };
+    const choices = [velocity, { x: velocity.x, y: 0 }, { x: 0, y: velocity.y }];
+    return choices.find(isIn) ?? { x: 0, y: 0 };
+  }
+}

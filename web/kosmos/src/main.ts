@@ -1,0 +1,118 @@
+// The page: log in, play, and what to say when it is over.
+//
+// ?name=Ada&autoplay enters at once; ?transport=websocket (or webtransport) uses only that.
+
+import "pixi.js/unsafe-eval"; // So that a page whose rules forbid made-up code can draw, too.
+import { Lobby, type Pass, type SessionEnd, type TransportKind } from "@ecumene/client";
+import { Attract } from "./game/attract.ts";
+import { Play } from "./game/play.ts";
+import { installHook } from "./hook.ts";
+import { listenToPointer } from "./input/pointer.ts";
+import { isTouchDevice, listenToSticks } from "./input/touch.ts";
+import { Scene } from "./scene/scene.ts";
+import { $ } from "./ui/dom.ts";
+import { Login, keepPass } from "./ui/login.ts";
+
+/** A frame after a long pause, such as a hidden page, is drawn as one of this length, ms. */
+const PASSED_MAX = 100;
+
+/** How long to wait for a place in the world, ms. */
+const ENTER_WITHIN = 15_000;
+
+const query = new URLSearchParams(location.search);
+const lobby = new Lobby();
+let play: Play | null = null;
+
+function transportWish(): TransportKind | undefined {
+  const wish = query.get("transport");
+  return wish === "websocket" || wish === "webtransport" ? wish : undefined;
+}
+
+async function start(): Promise<void> {
+  const scene = await Scene.create($("stage"));
+  scene.setRegion([[-60, -60], [60, -60], [60, 60], [-60, 60]]);
+  const attract = new Attract();
+  const login = new Login({ lobby, enter: (pass) => enter(scene, pass, login) });
+  installHook(() => play, (x, y) => ({ x: scene.camera.screenX(x), y: scene.camera.screenY(y) }));
+  listen(scene);
+  let last = performance.now();
+  const frame = (now: number): void => {
+    const passed = Math.min(PASSED_MAX, Math.max(0, now - last));
+    last = now;
+    if (play !== null) play.frame(now, passed);
+    else {
+      attract.update(now, passed, scene.effects);
+      scene.draw({ things: attract.things, me: null, overlays: [], eye: attract.eye(now) }, now, passed);
+    }
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  if (query.has("autoplay")) await login.autoplay(query.get("name"));
+  else if (query.has("name")) $<HTMLInputElement>("name").value = query.get("name") ?? "";
+}
+
+async function enter(scene: Scene, pass: Pass, login: Login): Promise<void> {
+  const again = (): void => void enter(scene, pass, login).catch((error: unknown) => login.show(String(error)));
+  const over = (why: SessionEnd | "left", reason: string): void => {
+    play = null;
+    if (why === "left") return login.show();
+    if (why === "logged-out") keepPass(null);
+    showOver(why, reason, why === "logged-out" ? () => login.show() : again);
+  };
+  const joined = await Play.start({ lobby, pass, transport: transportWish(), scene, over });
+  await entered(joined);
+  play = joined;
+  scene.camera.fit();
+  document.body.dataset["mode"] = "play";
+}
+
+/** Whoever is let in by nobody hears so, instead of waiting for ever. */
+function entered({ world }: Play): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const patience = setTimeout(() => {
+      world.disconnect();
+      reject(new Error("The world does not answer. Try again in a moment."));
+    }, ENTER_WITHIN);
+    world.on("entered", () => {
+      clearTimeout(patience);
+      resolve();
+    });
+  });
+}
+
+/** What is said when it is over: title, text (the lobby's, if none stands here) and what the button does. */
+const ENDS: Record<SessionEnd, [string, string | null, string]> = {
+  superseded: ["You play elsewhere", "Your avatar was taken over by another window or device.", "Play here"],
+  "logged-out": ["Please log in again", null, "Log in"],
+  ended: ["The world began anew", null, "Play"],
+};
+
+function showOver(why: SessionEnd, reason: string, again: () => void): void {
+  const [title, text, button] = ENDS[why];
+  $("over-title").textContent = title;
+  $("over-text").textContent = text ?? reason;
+  $("over-button").textContent = button;
+  $("over-button").onclick = () => {
+    $("over").hidden = true;
+    again();
+  };
+  $("over").hidden = false;
+}
+
+function listen(scene: Scene): void {
+  addEventListener("resize", () => scene.resize());
+  document.body.classList.toggle("touching", isTouchDevice());
+  listenToPointer($("stage"), {
+    aim: (x, y) => play?.aim(x, y),
+    press: (x, y, isTouch) => play?.press(x, y, isTouch) ?? false,
+    fire: (isDown) => play?.fire(isDown),
+    ask: (x, y) => play?.ask(x, y),
+    zoom: (factor) => scene.camera.zoomBy(factor),
+  });
+  listenToSticks($("stick"), $("pad"), { walk: (x, y) => play?.walk(x, y), shoot: (angle) => play?.shoot(angle) });
+  $("gear").onclick = () => play?.toggleStatus();
+  $("touch-take").onclick = () => play?.take();
+  $("touch-talk").onclick = () => play?.talk();
+}
+
+void start();

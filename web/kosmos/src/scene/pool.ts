@@ -1,0 +1,18 @@
+// Things that are used again, because making and destroying hundreds of them makes a game stutter.
+
+export class Pool<T> {
+  private readonly idle: T[] = [];
+  private readonly make: () => T;
+
+  constructor(make: () => T) {
+    this.make = make;
+  }
+
+  take(): T {
+    return this.idle.pop() ?? this.make();
+  }
+
+  give(it: T): void {
+    this.idle.push(it);
+  }
+}
