@@ -19,6 +19,17 @@ use trial::histories::{self, Verdict};
 /// How long the world may take to get over something. Generous: nothing is measured here.
 const WITHIN: Duration = Duration::from_secs(60);
 
+const PATIENT: &str = "\
+[host]
+durability = \"synced\"
+[timing]
+beacon = 100
+lease = 800
+grace = 1500
+patience = 2000
+leave = 60000
+";
+
 /// How much must be answered between two troubles.
 const ANSWERS: u64 = 20;
 
@@ -103,7 +114,8 @@ pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
     judge(args, crowd, &history)
 }
 
-/// Patient timers, so that a busy machine is not taken for a dead host; whatever a file says wins.
+/// Patient timers, so that a busy machine is not taken for a dead host, and disks that are waited for, so that killing
+/// everything at once may cost nothing at all, however slow they are. Whatever a file says wins.
 fn config_text(given: Option<&Path>) -> Result<String, Failure> {
     let given = match given {
         Some(path) => {
