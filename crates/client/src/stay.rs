@@ -2,7 +2,7 @@
 
 use crate::lobby::{HostInfo, Lobby, LobbyError, Pass, SessionInfo};
 use history::{Entry, Header, What, file_name};
-use machine::{Address, Time};
+use machine::{Address, Rng, Time};
 use net::cell::{self, Handle, Inbound, Owner};
 use net::chronicle::Chronicle;
 use net::dial::{Dialer, Target, Traffic};
@@ -199,6 +199,7 @@ struct LineKeeper {
 
 impl LineKeeper {
     async fn keep(mut self) {
+        let mut spread = Rng::seeded(self.options.seed).fork_named(u64::from(self.host));
         let mut used = 0;
         let mut wait = AGAIN.0;
         let mut first = true;
@@ -224,7 +225,9 @@ impl LineKeeper {
             if ended == Close::Superseded {
                 return self.counts.ended.store(true, Ordering::Relaxed);
             }
-            tokio::time::sleep(wait).await;
+            // Not all at once: a crowd that lost its host must not come back as one.
+            let share = Duration::from_micros(spread.below(wait.as_micros() as u64));
+            tokio::time::sleep(wait / 2 + share).await;
             wait = (wait * 2).min(AGAIN.1);
         }
     }

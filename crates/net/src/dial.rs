@@ -26,8 +26,11 @@ use wire::Message;
 /// How long a host may take to let a player in.
 const WITHIN: Duration = Duration::from_secs(5);
 
-/// A host that is doubted must answer within this time.
+/// A host that is doubted must answer within this time, or four times what it usually takes.
 const SHOW_WITHIN: Duration = Duration::from_millis(250);
+
+/// A line is not doubted for so long after it was dialled.
+const UNDOUBTED: Duration = Duration::from_secs(3);
 
 /// How often the way is measured,
 const PING_EVERY: Duration = Duration::from_secs(1);
@@ -202,7 +205,7 @@ impl Line {
         let heard = AtomicU64::new(0);
         let why = tokio::select! {
             why = read(host, &mailbox, player, traffic, &heard, &mut receiver, &mut assembler) => why,
-            () = silent(&mailbox, &heard, doubt) => Close::Gone,
+            () = silent(&mailbox, &heard, connection.as_ref(), doubt) => Close::Gone,
             why = mailbox.until_closed() => why,
             () = measure(&mailbox, traffic, &heard, connection.as_ref()) => Close::Gone,
         };
@@ -215,8 +218,16 @@ impl Line {
     }
 }
 
-/// Returns when a doubt turns out to be right.
-async fn silent(mailbox: &Mailbox, heard: &AtomicU64, doubt: &mut watch::Receiver<u64>) {
+/// Returns when a doubt turns out to be right. A young line is not doubted: when everything is slow because there is too
+/// much to do, dialling again and again would only add to it.
+async fn silent(
+    mailbox: &Mailbox,
+    heard: &AtomicU64,
+    connection: Option<&quinn::Connection>,
+    doubt: &mut watch::Receiver<u64>,
+) {
+    tokio::time::sleep(UNDOUBTED).await;
+    doubt.mark_unchanged();
     loop {
         if doubt.changed().await.is_err() {
             return std::future::pending().await;
@@ -224,7 +235,8 @@ async fn silent(mailbox: &Mailbox, heard: &AtomicU64, doubt: &mut watch::Receive
         let before = heard.load(Ordering::Relaxed);
         mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
         mailbox.ring();
-        tokio::time::sleep(SHOW_WITHIN).await;
+        let way = connection.map_or(Duration::ZERO, quinn::Connection::rtt);
+        tokio::time::sleep(SHOW_WITHIN.max(4 * way)).await;
         if heard.load(Ordering::Relaxed) == before {
             return;
         }

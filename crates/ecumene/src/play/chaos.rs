@@ -121,9 +121,7 @@ fn config_text(given: Option<&Path>) -> Result<String, Failure> {
         Some(path) => {
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
         }
-        None => {
-            "[timing]\nbeacon = 100\nlease = 800\ngrace = 1500\npatience = 2000\nleave = 60000\n".to_owned()
-        }
+        None => PATIENT.to_owned(),
     };
     let mut table: server::config::Table = given.parse().map_err(anyhow::Error::from)?;
     server::config::set(&mut table, "lobby", "per_address", 1_000.0);
