@@ -2,6 +2,8 @@
 //!
 //! Start a world with `./run`, then: `cargo run -p ecumene-client --example bot -- 127.0.0.1:8080`
 
+#![expect(clippy::print_stdout, reason = "a program that tells what it does")]
+
 use client::{ActError, Client, Event, Login, Seen, Transport};
 use kosmos::{Action, Kosmos, Shown};
 use space::{Heading, Velocity};

@@ -140,21 +140,21 @@ impl TestHost {
         let (sender, ended) = mpsc::unbounded_channel();
         let (handle, inbox) = Handle::new();
         cell::spawn_thread("echo", Echo::default(), |_, _| (), inbox, move |end| drop(sender.send(end)))
-            .unwrap();
+            .expect("the loopback works");
         house.switchboard.add_zone(ZONE, handle);
-        let identity = Identity::pinned().unwrap();
+        let identity = Identity::pinned().expect("the loopback works");
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let endpoint = endpoint::for_players_at(any, &identity).unwrap();
-        let address = endpoint.local_addr().unwrap();
+        let endpoint = endpoint::for_players_at(any, &identity).expect("the loopback works");
+        let address = endpoint.local_addr().expect("the loopback works");
         tokio::spawn(door::accept(endpoint, house.clone()));
-        let listener = tokio::net::TcpListener::bind(any).await.unwrap();
-        let url = format!("ws://{}/play", listener.local_addr().unwrap());
+        let listener = tokio::net::TcpListener::bind(any).await.expect("the loopback works");
+        let url = format!("ws://{}/play", listener.local_addr().expect("the loopback works"));
         let shared = house.clone();
         let upgrade = move |upgrade: axum::extract::WebSocketUpgrade| {
             std::future::ready(upgrade.on_upgrade(move |socket| door::serve_socket(socket, shared)))
         };
         let routes = axum::Router::new().route("/play", axum::routing::get(upgrade));
-        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        tokio::spawn(async move { axum::serve(listener, routes).await.expect("the loopback works") });
         let quic = Target::Quic { address, certificate: identity.hash() };
         Self { house, quic, socket: Target::Socket { url }, address, ended }
     }
@@ -169,7 +169,7 @@ pub struct TestPlayer {
 
 impl TestPlayer {
     pub async fn connect(target: &Target, token: &str) -> Result<Self, Close> {
-        let line = Dialer::new().unwrap().dial(target, token).await?;
+        let line = Dialer::new().expect("the loopback works").dial(target, token).await?;
         let (sender, heard) = mpsc::unbounded_channel();
         let (handle, inbox) = Handle::new();
         cell::spawn_task(Ear, move |_, event| drop(sender.send(event)), inbox);
