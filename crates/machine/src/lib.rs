@@ -2,7 +2,7 @@
 //!
 //! A [`Machine`] has no clock, socket, thread or chance of its own. Its driver hands it the time and
 //! one [`Input`], and it pushes what must be done into an [`Outbox`]. Two drivers run the same
-//! machines: `sim` in virtual time with seeded faults, and (later) `net` on real sockets. So whatever
+//! machines: `sim` in virtual time with seeded faults, and `net` on real sockets. So whatever
 //! an experiment measures or a test breaks is the code that ships.
 //!
 //! ```
