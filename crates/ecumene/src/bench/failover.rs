@@ -155,6 +155,7 @@ async fn answered_after(
     happenings: &mut mpsc::UnboundedReceiver<(Time, Happening)>,
     moment: Time,
 ) -> Result<Time, Failure> {
+    let mut last = None;
     let waited = tokio::time::timeout(WITHIN, async {
         while let Some((at, happening)) = happenings.recv().await {
             if let Happening::Answered(_, Outcome::Done, took) = happening
@@ -162,8 +163,10 @@ async fn answered_after(
             {
                 return Some(at);
             }
+            last = Some(happening);
         }
         None
     });
-    Ok(waited.await.ok().flatten().with_context(|| format!("no action was done within {WITHIN:?}"))?)
+    let answered = waited.await.ok().flatten();
+    Ok(answered.with_context(|| format!("no action was done within {WITHIN:?}; what was heard last: {last:?}"))?)
 }
