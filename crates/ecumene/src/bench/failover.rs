@@ -168,5 +168,6 @@ async fn answered_after(
         None
     });
     let answered = waited.await.ok().flatten();
-    Ok(answered.with_context(|| format!("no action was done within {WITHIN:?}; what was heard last: {last:?}"))?)
+    Ok(answered
+        .with_context(|| format!("no action was done within {WITHIN:?}; what was heard last: {last:?}"))?)
 }
