@@ -16,11 +16,14 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use zone::{Happening, PlayerConfig};
 
-/// How many hosts are kept on the line: the one that serves, the one that would take over, and one more.
+/// How many hosts are called, the most useful first: the one that decides, the one that would take over, one more.
 const LINES: usize = 3;
 
 /// How soon a broken line is dialled again, and how long at most it takes when it keeps breaking.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// How often the lobby is asked who else there is, while nobody on the line decides.
+const ASK_AROUND_EVERY: Duration = Duration::from_secs(1);
 
 /// How a player connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,13 +113,10 @@ impl Stay {
         heard: mpsc::UnboundedSender<Happening>,
     ) -> Result<Self, LobbyError> {
         let info = lobby.session(pass).await?;
-        let hosts =
-            info.hosts.iter().flat_map(|it| it.zones.iter().map(|&zone| address::replica(it.host, zone)));
         let config = PlayerConfig {
             player: game::PlayerId(info.player),
             session: info.session,
             name: info.name.clone(),
-            hosts: hosts.collect(),
             seed: options.seed,
             notes: options.book.is_on(),
             plants: zone::Plants::default(),
@@ -128,23 +128,19 @@ impl Stay {
         let owner = Listener { heard, book: options.book.clone(), address, doubts };
         cell::spawn_task(make(config, &info), owner, inbox);
         let counts = Arc::new(Counts::default());
+        let book = options.book.clone();
+        let operator = Operator {
+            lobby: lobby.clone(),
+            pass: pass.clone(),
+            options,
+            player: player.clone(),
+            counts: counts.clone(),
+            fresh: Arc::new(watch::channel((0, info.clone())).0),
+            doubt,
+        };
         let mut lines = JoinSet::new();
-        let fresh = watch::channel((0, info.clone())).0;
-        let fresh = Arc::new(fresh);
-        for place in 0..info.hosts.len().min(LINES) {
-            let keeper = LineKeeper {
-                host: info.hosts[place].host,
-                lobby: lobby.clone(),
-                pass: pass.clone(),
-                options: options.clone(),
-                player: player.clone(),
-                counts: counts.clone(),
-                fresh: fresh.clone(),
-                doubt: doubt.clone(),
-            };
-            lines.spawn(keeper.keep());
-        }
-        Ok(Self { player, counts, info, lines, address, book: options.book })
+        lines.spawn(operator.operate());
+        Ok(Self { player, counts, info, lines, address, book })
     }
 
     /// Ends the stay: says goodbye, hangs up.
@@ -184,9 +180,9 @@ impl Owner<Node> for Listener {
     }
 }
 
-/// Keeps one line.
-struct LineKeeper {
-    host: u32,
+/// Keeps a line to each host that matters, also to those that come later.
+#[derive(Clone)]
+struct Operator {
     lobby: Lobby,
     pass: Pass,
     options: StayOptions,
@@ -197,9 +193,43 @@ struct LineKeeper {
     doubt: watch::Receiver<u64>,
 }
 
-impl LineKeeper {
-    async fn keep(mut self) {
-        let mut spread = Rng::seeded(self.options.seed).fork_named(u64::from(self.host));
+impl Operator {
+    async fn operate(mut self) {
+        let mut lines = JoinSet::new();
+        let mut called: Vec<u32> = Vec::new();
+        let mut fresh = self.fresh.subscribe();
+        loop {
+            let hosts: Vec<u32> = fresh.borrow_and_update().1.hosts.iter().map(|it| it.host).collect();
+            for host in hosts.into_iter().take(LINES) {
+                if called.contains(&host) {
+                    continue;
+                }
+                called.push(host);
+                lines.spawn(self.clone().keep(host));
+            }
+            tokio::select! {
+                _ = fresh.changed() => (),
+                () = self.searches() => {
+                    // Somebody may decide now whom the lobby did not know of when it was asked last.
+                    self.renew().await;
+                    tokio::time::sleep(ASK_AROUND_EVERY).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until nobody is known who decides.
+    async fn searches(&mut self) {
+        while self.player.look(|it| it.player().is_searching()).await != Some(true) {
+            if self.doubt.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// Keeps the line to one host.
+    async fn keep(mut self, host: u32) {
+        let mut spread = Rng::seeded(self.options.seed).fork_named(u64::from(host));
         let mut used = 0;
         let mut wait = AGAIN.0;
         let mut first = true;
@@ -207,7 +237,7 @@ impl LineKeeper {
             let (version, info) = if first { self.fresh.borrow().clone() } else { self.tokens(used).await };
             used = version;
             let found =
-                info.hosts.iter().find(|it| it.host == self.host).and_then(|it| Some((it, self.target(it)?)));
+                info.hosts.iter().find(|it| it.host == host).and_then(|it| Some((it, self.target(it)?)));
             let ended = match found {
                 Some((host, target)) => match self.options.dialer.dial(&target, &host.token).await {
                     Ok(line) => {
@@ -248,11 +278,18 @@ impl LineKeeper {
             if used < known.0 {
                 return known;
             }
-            if let Ok(info) = self.lobby.renew(&self.pass, known.1.session).await {
-                self.fresh.send_modify(|it| *it = (it.0 + 1, info));
-            } else {
+            if !self.renew().await {
                 tokio::time::sleep(AGAIN.1 / 4).await;
             }
         }
+    }
+
+    /// Fetches new tokens; whether the lobby gave some.
+    async fn renew(&self) -> bool {
+        let session = self.fresh.borrow().1.session;
+        let renewed = self.lobby.renew(&self.pass, session).await;
+        let gave = renewed.is_ok();
+        self.fresh.send_if_modified(|it| renewed.map(|info| *it = (it.0 + 1, info)).is_ok());
+        gave
     }
 }

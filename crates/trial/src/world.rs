@@ -223,7 +223,6 @@ impl World {
             player: slot.player,
             session: slot.session,
             name: format!("player-{}", slot.player.0),
-            hosts: hosts(),
             seed: self.options.seed ^ slot.session << 32,
             notes: true,
             plants: self.options.plants,

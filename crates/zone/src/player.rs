@@ -41,8 +41,6 @@ pub struct PlayerConfig {
     pub session: u64,
     /// Called what.
     pub name: String,
-    /// Every address that may hold the zone.
-    pub hosts: Vec<Address>,
     /// Where chance starts.
     pub seed: u64,
     /// Whether to tell the owner everything that a checker needs.
@@ -202,6 +200,11 @@ impl Player {
         self.links.contains_key(&address)
     }
 
+    /// Whether nobody is known who decides.
+    pub const fn is_searching(&self) -> bool {
+        self.searching
+    }
+
     /// Where the player acts at the moment.
     pub const fn home(&self) -> Option<Address> {
         self.home
@@ -334,8 +337,8 @@ impl Player {
             name: self.config.name.clone(),
             seen: self.seen,
         };
-        let hosts = self.config.hosts.iter().copied().filter(|it| self.links.contains_key(it));
-        out.send_many(hosts, Lane::Sure, Msg::Up(enter));
+        // Everybody on the line: hosts may have come that nobody knew of when we started.
+        out.send_many(self.links.keys().copied(), Lane::Sure, Msg::Up(enter));
     }
 
     fn search(&mut self, out: &mut Out) {

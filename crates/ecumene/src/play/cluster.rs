@@ -66,9 +66,12 @@ impl Cluster {
         for host in cluster.options.hosts.clone() {
             cluster.start_host(host)?;
         }
-        cluster
-            .until(READY_WITHIN, "the world is ready", |it| it.zones.iter().all(|it| it.primary.is_some()))
-            .await?;
+        // All of them: a player who came before a host did would have to find out about it later.
+        let all = cluster.options.hosts.clone();
+        let ready = |it: &Health| {
+            all.iter().all(|host| it.hosts.contains(host)) && it.zones.iter().all(|it| it.primary.is_some())
+        };
+        cluster.until(READY_WITHIN, "the world is ready", ready).await?;
         if 1 < cluster.options.hosts.len() {
             cluster.until_protected().await?;
         }
