@@ -22,8 +22,8 @@ const LINES: usize = 3;
 /// How soon a broken line is dialled again, and how long at most it takes when it keeps breaking.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// How often the lobby is asked who else there is, while nobody on the line decides.
-const ASK_AROUND_EVERY: Duration = Duration::from_secs(1);
+/// The lobby is asked who else there is when nobody on the line has decided for this long, and again after as long.
+const ASK_AROUND_AFTER: Duration = Duration::from_millis(500);
 
 /// How a player connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,22 +209,29 @@ impl Operator {
             }
             tokio::select! {
                 _ = fresh.changed() => (),
-                () = self.searches() => {
-                    // Somebody may decide now whom the lobby did not know of when it was asked last.
-                    self.renew().await;
-                    tokio::time::sleep(ASK_AROUND_EVERY).await;
-                }
+                // Somebody may decide now whom the lobby did not know of when it was asked last.
+                () = self.searches() => drop(self.renew().await),
             }
         }
     }
 
-    /// Waits until nobody is known who decides.
+    /// Waits until nobody has been found for a while who decides.
     async fn searches(&mut self) {
-        while self.player.look(|it| it.player().is_searching()).await != Some(true) {
-            if self.doubt.changed().await.is_err() {
-                return std::future::pending().await;
+        loop {
+            while !self.is_searching().await {
+                if self.doubt.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
+            }
+            tokio::time::sleep(ASK_AROUND_AFTER).await;
+            if self.is_searching().await {
+                return;
             }
         }
+    }
+
+    async fn is_searching(&self) -> bool {
+        self.player.look(|it| it.player().is_searching()).await == Some(true)
     }
 
     /// Keeps the line to one host.

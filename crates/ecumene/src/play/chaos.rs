@@ -130,7 +130,9 @@ fn config_text(given: Option<&Path>) -> Result<String, Failure> {
 }
 
 async fn torment(args: &ChaosArgs, options: ClusterOptions, history: &Path) -> Result<CrowdReport, Failure> {
-    let mut cluster = Cluster::start(options.clone()).await?;
+    // The last host comes when everybody is in: players must find it by themselves when it decides.
+    let (&last, others) = options.hosts.split_last().context("there are no hosts")?;
+    let mut cluster = Cluster::start(ClusterOptions { hosts: others.to_vec(), ..options.clone() }).await?;
     let transport = if args.web_socket { Transport::WebSocket } else { Transport::Quic };
     let mut crowd = Crowd::enter(CrowdOptions {
         lobby: cluster.lobby().to_string(),
@@ -142,6 +144,7 @@ async fn torment(args: &ChaosArgs, options: ClusterOptions, history: &Path) -> R
         pace: None,
     })
     .await?;
+    cluster.start_host(last)?;
     crowd.measure().await;
     for _ in 0..args.rounds {
         for &trouble in &args.trouble {

@@ -25,6 +25,34 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
+/// Kill -9 of the deciding host, a freeze, a world without directory, a hand-over, kill -9 of everything: 50 bots play
+/// on, nothing acknowledged is lost or doubled.
+#[test]
+fn bots_play_on_whatever_happens_to_the_servers() {
+    let data = folder("chaos");
+    let path = data.to_str().expect("paths here are UTF-8");
+    let report = json(&["chaos", "--data", path, "--bots", "50"]);
+    assert_eq!(report["violations"], Value::Array(Vec::new()), "{report}");
+    assert_eq!(report["errors"], 0, "{report}");
+    assert_eq!(report["troubles"], 5);
+    // A kill, a freeze and a hand-over each make another host decide.
+    assert!(3 <= report["failovers"].as_u64().expect("a number"), "{report}");
+    assert!(5 <= report["restarts"].as_u64().expect("a number"), "{report}");
+    assert!(50 <= report["reconnects"].as_u64().expect("a number"), "{report}");
+    let checked = json(&["check", data.join("history").to_str().expect("UTF-8"), "--strict"]);
+    assert_eq!(checked["violations"], Value::Array(Vec::new()), "{checked}");
+}
+
+/// The same over WebSocket, where everything shares one ordered stream.
+#[test]
+fn bots_play_on_over_web_socket() {
+    let data = folder("chaos-socket");
+    let path = data.to_str().expect("paths here are UTF-8");
+    let trouble = ["--trouble", "kill,everything"];
+    let report = json(&[&["chaos", "--data", path, "--bots", "30", "--web-socket"][..], &trouble].concat());
+    assert_eq!((&report["violations"], &report["errors"]), (&Value::Array(Vec::new()), &Value::from(0)));
+}
+
 /// A world that is ended in good order is there again, whole, when it is started again.
 #[test]
 fn a_demo_ends_by_itself_and_goes_on_where_it_was() {
