@@ -217,9 +217,13 @@ async function pointAt(page, key) {
   return point;
 }
 
-async function trade(seller, buyer) {
+async function tradeNearby(seller, buyer) {
   const place = await me(seller);
   await walkTo(buyer, { x: place.x + 3, y: place.y }, 2.5);
+  await trade(seller, buyer);
+}
+
+async function trade(seller, buyer) {
   const key = await keyOfName(seller, buyer.who);
   for (let tries = 0; tries < 10 && (await seller.locator("#trade").isHidden()); tries++) {
     const point = await pointAt(seller, key);
@@ -242,6 +246,39 @@ async function trade(seller, buyer) {
   await until(seller, "the seller has the coins and not the item", has, { coins: a.coins + 2, bag: a.bag.length - 1 });
   await until(buyer, "the buyer has the item and not the coins", has, { coins: b.coins - 2, bag: b.bag.length + 1 });
   await until(seller, "both hear of the bargain", () => window.kosmos.notices().some((it) => it.kind === "Traded"));
+}
+
+/** The nearest border that runs north, and a place on it, not too near its ends. */
+const nearestBorder = () => {
+  const own = window.kosmos.me();
+  const zones = window.kosmos.zones();
+  const edge = Math.max(...zones.flatMap(({ corners }) => corners.map(([x]) => x)));
+  const sides = zones.flatMap(({ corners }) => {
+    const ends = corners.map((corner, index) => [corner, corners[(index + 1) % corners.length]]);
+    return ends.filter(([[ax], [bx]]) => ax === bx && Math.abs(ax) < edge - 1);
+  });
+  const places = sides.map(([[x, ay], [, by]]) => {
+    const [low, high] = [Math.min(ay, by) + 20, Math.max(ay, by) - 20];
+    return { x, y: Math.min(Math.max(own.y, low), high) };
+  });
+  const way = (it) => Math.hypot(it.x - own.x, it.y - own.y);
+  return places.sort((one, other) => way(one) - way(other))[0] ?? null;
+};
+
+/** One stays on this side of a border, the other one walks over; then they trade. */
+async function acrossTheBorder(ada, bob) {
+  const border = await ada.evaluate(nearestBorder);
+  check(border !== null, "there is a border");
+  // Nobody changes zones within two metres of a border, and nobody trades over more than eight.
+  await Promise.all([walkTo(ada, { x: border.x - 3.2, y: border.y }, 0.8), walkTo(bob, { x: border.x - 3.2, y: border.y + 2 }, 0.8)]);
+  const zone = () => window.kosmos.status()?.zone ?? null;
+  const here = await until(ada, "a zone serves her", zone);
+  await until(bob, "the same zone serves him", (here) => window.kosmos.status()?.zone === here, here);
+  await walkTo(bob, { x: border.x + 3.2, y: border.y }, 0.8);
+  await until(bob, "the zone beyond the border serves him", (here) => window.kosmos.state() === "playing" && window.kosmos.status()?.zone !== here, here);
+  await shoot(bob, "border");
+  await trade(bob, ada);
+  check((await ada.evaluate(zone)) !== (await bob.evaluate(zone)), "they traded across the border");
 }
 
 async function talk(speaker, hearer) {
@@ -295,9 +332,11 @@ async function playAll(browser) {
   await together(ada, bob, async () => {
     await takeByKey(ada);
     step("an item is taken with a key");
-    await trade(ada, bob);
+    await tradeNearby(ada, bob);
   });
   step("a bargain changed coins and item, on both sides");
+  await together(ada, bob, () => acrossTheBorder(ada, bob));
+  step("one walked over the border, and they traded across it");
   await together(ada, bob, () => hit(bob, ada));
   step("a rocket hit");
   const phone = await open(browser, `Eve ${tag}`, { ...devices["Pixel 7"], defaultBrowserType: undefined });

@@ -68,8 +68,8 @@ pub enum ActError<R> {
     /// The game made a mistake; nothing happened.
     #[error("the game failed: {0}")]
     Fault(String),
-    /// Too many actions are unanswered, or the player is not in yet: nothing was sent.
-    #[error("too many actions are unanswered, or you are not in yet")]
+    /// Too many actions are unanswered, too many want the same thing, or the player is not in yet: nothing happened.
+    #[error("too much is going on, or you are not in yet: try again")]
     Busy,
     /// The stay is over.
     #[error("the stay in the world is over")]
@@ -270,6 +270,7 @@ fn answer<G: Game>(pending: &Mutex<Pending<G>>, number: u64, outcome: Outcome) {
     let told = match outcome {
         Outcome::Done => Ok(()),
         Outcome::Fault(why) => Err(ActError::Fault(why)),
+        Outcome::Busy => Err(ActError::Busy),
         Outcome::Refused(bytes) => Err(match postcard::from_bytes(&bytes) {
             Ok(refusal) => ActError::Refused(refusal),
             Err(error) => ActError::Fault(error.to_string()),

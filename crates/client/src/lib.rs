@@ -24,6 +24,8 @@ mod stay;
 mod view;
 
 pub use client::{ActError, Client, ConnectError, Event, Login};
-pub use lobby::{Health, HostInfo, Lobby, LobbyError, Pass, SessionInfo, WorldInfo, ZoneHealth};
+pub use lobby::{
+    Health, HostHealth, HostInfo, Lobby, LobbyError, Pass, SessionInfo, WorldInfo, ZoneHealth, ZoneInfo,
+};
 pub use stay::{Book, Counts, Stay, StayOptions, Transport};
 pub use view::{Guess, RENDER_DELAY, Seen, Tracks, View};

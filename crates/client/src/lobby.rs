@@ -8,6 +8,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::Duration;
 use thiserror::Error;
@@ -77,6 +78,17 @@ pub struct WorldInfo {
     pub range: u32,
     /// The corners of its region.
     pub region: Vec<[i32; 2]>,
+    /// Its zones.
+    pub zones: Vec<ZoneInfo>,
+}
+
+/// A part of the world with one decider.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ZoneInfo {
+    /// Its number.
+    pub zone: u32,
+    /// Its corners, counterclockwise.
+    pub corners: Vec<[i32; 2]>,
 }
 
 /// A host, and the token that opens it once.
@@ -116,8 +128,28 @@ impl HostInfo {
 pub struct Health {
     /// The hosts that have ever said where they are.
     pub hosts: Vec<u32>,
+    /// Where they serve their health.
+    pub web: BTreeMap<u32, String>,
     /// Who reigns where.
     pub zones: Vec<ZoneHealth>,
+}
+
+impl Health {
+    /// The host that decides in the most zones; the lowest of several.
+    pub fn first(&self) -> Option<u32> {
+        let decides = |host: u32| self.zones.iter().filter(|it| it.primary == Some(host)).count();
+        let deciding: BTreeSet<u32> = self.zones.iter().filter_map(|it| it.primary).collect();
+        deciding.into_iter().min_by_key(|&host| std::cmp::Reverse(decides(host)))
+    }
+}
+
+/// What a host says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct HostHealth {
+    /// Objects that its zones handed over to others, since it started.
+    pub transfers: u64,
+    /// Events that its zones decided and others took part in, since it started.
+    pub cross_zone_events: u64,
 }
 
 /// Who reigns over a zone.
@@ -171,6 +203,15 @@ impl Lobby {
 
     /// How the world is.
     pub async fn health(&self) -> Result<Health, LobbyError> {
+        self.health_of().await
+    }
+
+    /// How a host is, at the address that [`Health::web`] gives.
+    pub async fn host_health(address: &str) -> Result<HostHealth, LobbyError> {
+        Self::new(address).health_of().await
+    }
+
+    async fn health_of<T: DeserializeOwned>(&self) -> Result<T, LobbyError> {
         match timeout(WITHIN, self.ask(Request::get("/health"), String::new())).await {
             Ok(answer) => answer,
             Err(_) => Err(self.away("it took too long")),
@@ -207,5 +248,22 @@ impl Lobby {
 
     fn away(&self, why: &str) -> LobbyError {
         LobbyError::Away(self.authority.clone(), why.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_host_decides_in_the_most_zones() {
+        let health = |primaries: &[Option<u32>]| {
+            let zone = |(zone, primary)| ZoneHealth { zone, epoch: Some(1), primary, backup: None };
+            let zones = (1..).zip(primaries.iter().copied()).map(zone).collect();
+            Health { hosts: vec![1, 2, 3], web: BTreeMap::new(), zones }
+        };
+        assert_eq!(health(&[Some(3), Some(2), None, Some(2)]).first(), Some(2));
+        assert_eq!(health(&[Some(3), Some(2)]).first(), Some(2));
+        assert_eq!(health(&[None]).first(), None);
     }
 }

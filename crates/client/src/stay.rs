@@ -16,8 +16,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use zone::{Happening, PlayerConfig};
 
-/// How many hosts are called, the most useful first: the one that decides, the one that would take over, one more.
+/// How many hosts are called in a world of one zone, the most useful first: the one that decides, the one that would
+/// take over, one more.
 const LINES: usize = 3;
+
+/// Where there are several, whoever walks over a border must know who decides there: all hosts, up to so many.
+const LINES_MESHED: usize = 16;
 
 /// How soon a broken line is dialled again, and how long at most it takes when it keeps breaking.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
@@ -175,7 +179,7 @@ impl Owner<Node> for Listener {
         }
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self, _: &Node) {
         self.book.flush();
     }
 }
@@ -193,14 +197,20 @@ struct Operator {
     doubt: watch::Receiver<u64>,
 }
 
+/// The hosts to call.
+fn lines_to(info: &SessionInfo) -> Vec<u32> {
+    let most = if 1 < info.world.zones.len() { LINES_MESHED } else { LINES };
+    info.hosts.iter().map(|it| it.host).take(most).collect()
+}
+
 impl Operator {
     async fn operate(mut self) {
         let mut lines = JoinSet::new();
         let mut called: Vec<u32> = Vec::new();
         let mut fresh = self.fresh.subscribe();
         loop {
-            let hosts: Vec<u32> = fresh.borrow_and_update().1.hosts.iter().map(|it| it.host).collect();
-            for host in hosts.into_iter().take(LINES) {
+            let hosts: Vec<u32> = lines_to(&fresh.borrow_and_update().1);
+            for host in hosts {
                 if called.contains(&host) {
                     continue;
                 }

@@ -2,9 +2,11 @@
 
 mod failover;
 mod failures;
+mod mesh;
 mod plants;
 mod seeds;
 mod trace;
+mod trials;
 mod zone;
 
 use crate::Failure;
@@ -15,6 +17,8 @@ use clap::{Subcommand, ValueEnum};
 pub enum Sim {
     /// One zone on three hosts: everything goes wrong, and nothing may be lost, doubled or contradicted.
     Zone(zone::Args),
+    /// Several zones that share a world: the same, whatever crosses their borders.
+    Mesh(mesh::Args),
     /// How long nobody can play when a primary is lost.
     Failover(failover::Args),
 }
@@ -30,6 +34,7 @@ enum Format {
 pub fn run(sim: &Sim) -> Result<(), Failure> {
     match sim {
         Sim::Zone(args) => zone::run(args),
+        Sim::Mesh(args) => mesh::run(args),
         Sim::Failover(args) => failover::run(args),
     }
 }

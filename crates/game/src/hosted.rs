@@ -153,7 +153,6 @@ impl<G: Game> Rules for Hosted<G> {
             let found = objects.find(object).map(|(motion, _)| motion.position_at(now));
             found.ok_or_else(|| Refused::Fault(format!("object {object} is gone")))
         };
-        let around = |object| place(object).map(|place| Scope::area(place, G::RANGE));
         match call {
             Call::Populate { .. } => Ok(Scope::area(Position::ORIGIN, Distance::MAX)),
             Call::Act { actor, action } => {
@@ -165,10 +164,29 @@ impl<G: Game> Rules for Hosted<G> {
             Call::Letter { to: Addressee::Object(WORLD) | Addressee::World, .. } => {
                 Ok(Scope::objects([WORLD]))
             }
-            Call::Letter { to: Addressee::Object(object), .. } | Call::Think { object } => around(object),
-            Call::Letter { to: Addressee::Place(place), .. } => Ok(Scope::area(place, G::RANGE)),
-            Call::Leave { avatar } => around(avatar),
-            Call::Join { player, .. } => Ok(Scope::area(self.entrance(player), G::RANGE)),
+            Call::Letter { to, letter } => {
+                let from = match to {
+                    Addressee::Object(object) => place(object)?,
+                    Addressee::Place(place) => place,
+                    Addressee::World => Position::ORIGIN,
+                };
+                let letter: G::Letter = message("a letter", letter)?;
+                checked::<G>(caught(|| self.0.letter_scope(&View::new(objects, now), to, &letter))?, from)
+            }
+            Call::Think { object } => {
+                let from = place(object)?;
+                checked::<G>(caught(|| self.0.think_scope(&View::new(objects, now), object))?, from)
+            }
+            Call::Leave { avatar } => {
+                let from = place(avatar)?;
+                checked::<G>(caught(|| self.0.leave_scope(&View::new(objects, now), avatar))?, from)
+            }
+            Call::Join { player, .. } => {
+                // Whoever has no entrance comes in at the origin.
+                let entrance = self.entrance(player);
+                let scope = caught(|| self.0.join_scope(player));
+                checked::<G>(scope.unwrap_or_else(|_| Scope::area(entrance, G::RANGE)), entrance)
+            }
         }
     }
 

@@ -115,7 +115,13 @@ pub trait Game: Sized + Send + Sync + 'static {
         false
     }
 
-    /// What an object does by itself, and after which pause it thinks again. Sees everything in range of it.
+    /// How far a thought reaches: everything in range, unless the game says less. What reaches less far has to wait
+    /// less, above all near borders.
+    fn think_scope(&self, view: &View<'_, Self>, object: ObjectId) -> Scope {
+        Scope::area(view.position(object).unwrap_or_default(), Self::RANGE)
+    }
+
+    /// What an object does by itself, and after which pause it thinks again. Sees its [`Game::think_scope`].
     /// `None` ends its thinking, until an event makes it a thinker anew.
     ///
     /// A thought that only steers is a move and costs no record. Pauses are not remembered over a failover:
@@ -125,8 +131,19 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// A letter arrives, or a timer comes due (a timer is a letter to later). Sees everything in range of the
-    /// object or place; a letter to the world sees only [`crate::WORLD`].
+    /// How far a letter reaches: everything in range of the object or place, unless the game says less. One to the
+    /// world sees only [`crate::WORLD`].
+    fn letter_scope(&self, view: &View<'_, Self>, to: Addressee, letter: &Self::Letter) -> Scope {
+        let _ = letter;
+        let place = match to {
+            Addressee::Object(object) => view.position(object),
+            Addressee::Place(place) => Some(place),
+            Addressee::World => None,
+        };
+        Scope::area(place.unwrap_or_default(), Self::RANGE)
+    }
+
+    /// A letter arrives, or a timer comes due (a timer is a letter to later). Sees its [`Game::letter_scope`].
     fn on_letter(
         &self,
         tx: &mut Tx<'_, '_, Self>,
@@ -143,6 +160,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         Position::ORIGIN
     }
 
+    /// How far the coming of a player reaches: everything in range of the entrance, unless the game says less.
+    fn join_scope(&self, player: PlayerId) -> Scope {
+        Scope::area(self.entrance(player), Self::RANGE)
+    }
+
     /// A player comes for the first time, or after [`Game::on_leave`] removed the avatar: spawns an avatar
     /// within range of the entrance and says which. Nothing that was there before can become an avatar.
     fn on_join(
@@ -151,6 +173,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         player: PlayerId,
         name: &str,
     ) -> Result<ObjectId, Self::Refusal>;
+
+    /// How far the going of a player reaches: everything in range of the avatar, unless the game says less.
+    fn leave_scope(&self, view: &View<'_, Self>, avatar: ObjectId) -> Scope {
+        Scope::area(view.position(avatar).unwrap_or_default(), Self::RANGE)
+    }
 
     /// A player is gone. Unless this says otherwise the avatar is removed; one that stays waits for its
     /// player.

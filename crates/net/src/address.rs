@@ -14,7 +14,26 @@ pub const fn player(number: u64) -> Address {
     Address(PLAYER | number)
 }
 
+/// The zone of a replica; `None` for a player, or for what is no replica. Zones are numbered from 1.
+pub const fn zone_of(address: Address) -> Option<u32> {
+    let zone = address.0 as u32;
+    if address.0 & PLAYER == 0 && zone != 0 { Some(zone) } else { None }
+}
+
 /// The host of a replica; `None` for a player.
 pub const fn host_of(address: Address) -> Option<u32> {
     if address.0 & PLAYER == 0 { Some((address.0 >> 32) as u32) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_say_whose_they_are() {
+        let (replica, player) = (replica(7, 256), player(256));
+        assert_eq!((host_of(replica), zone_of(replica)), (Some(7), Some(256)));
+        assert_eq!((host_of(player), zone_of(player)), (None, None));
+        assert_eq!(zone_of(Address(0)), None, "the directory is no replica");
+    }
 }

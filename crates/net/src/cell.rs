@@ -33,22 +33,45 @@ pub enum Naming {
 }
 
 /// A way to another machine.
-#[derive(Clone, Debug)]
-pub struct Link {
-    /// Where its frames wait.
-    pub mailbox: Mailbox,
-    /// How its frames name machines.
-    pub naming: Naming,
+pub enum Link<M: Machine> {
+    /// Over a connection.
+    Far {
+        /// Where its frames wait.
+        mailbox: Mailbox,
+        /// How its frames name machines.
+        naming: Naming,
+    },
+    /// To a machine of the same process: no socket, no frames, nothing waits.
+    Near {
+        /// Tells it from earlier ways between the same two; both ends know it by the same number.
+        id: u64,
+        /// Who speaks.
+        from: Address,
+        /// Who hears.
+        to: Handle<M>,
+    },
+}
+
+impl<M: Machine> Link<M> {
+    /// Tells links apart.
+    pub fn id(&self) -> u64 {
+        match self {
+            Self::Far { mailbox, .. } => mailbox.id(),
+            Self::Near { id, .. } => *id,
+        }
+    }
 }
 
 /// Something for a machine.
 pub enum Inbound<M: Machine> {
     /// A link is there.
-    Up(Address, Link),
-    /// The link with this mailbox is gone.
+    Up(Address, Link<M>),
+    /// The link of this number is gone.
     Down(Address, u64),
-    /// A message arrived over the link with this mailbox. The permit is given back when it has been dealt with.
+    /// A message arrived over the link of this number. The permit is given back when it has been dealt with.
     Recv(Address, u64, M::Msg, Option<OwnedSemaphorePermit>),
+    /// The bytes of a message arrived over a near link. Whoever hears them decodes them, not whoever speaks.
+    Near(Address, u64, Arc<Vec<u8>>),
     /// The owner wants something.
     Command(M::Command),
     /// The owner wants to look.
@@ -102,7 +125,7 @@ pub trait Owner<M: Machine>: Send {
     fn hear(&mut self, now: machine::Time, event: M::Event);
 
     /// What was heard so far is about to have consequences.
-    fn flush(&mut self) {}
+    fn flush(&mut self, _machine: &M) {}
 }
 
 impl<M: Machine, F: FnMut(machine::Time, M::Event) + Send> Owner<M> for F {
@@ -124,7 +147,7 @@ struct Cell<M: Machine, O> {
     machine: M,
     owner: O,
     out: Outbox<M::Msg, M::Event>,
-    links: FxHashMap<Address, (LinkNumber, Link)>,
+    links: FxHashMap<Address, (LinkNumber, Link<M>)>,
     next_link: u64,
     /// Mailboxes that got something this turn.
     touched: Vec<Mailbox>,
@@ -153,15 +176,18 @@ where
     fn take(&mut self, inbound: Inbound<M>) -> bool {
         match inbound {
             Inbound::Up(peer, link) => self.link_up(peer, link),
-            Inbound::Down(peer, mailbox) => self.link_down(peer, mailbox),
-            Inbound::Recv(from, mailbox, msg, permit) => {
-                if let Some((link, it)) = self.links.get(&from)
-                    && it.mailbox.id() == mailbox
-                {
-                    let link = *link;
+            Inbound::Down(peer, id) => self.link_down(peer, id),
+            Inbound::Recv(from, id, msg, permit) => {
+                if let Some(link) = self.link_of(from, id) {
                     self.handle(Input::Recv { from, link, msg });
                 }
                 drop(permit);
+            }
+            Inbound::Near(from, id, bytes) => {
+                if let Some(link) = self.link_of(from, id) {
+                    let msg = M::Msg::decode(&bytes).expect("what this process encoded it can decode");
+                    self.handle(Input::Recv { from, link, msg });
+                }
             }
             Inbound::Command(command) => self.handle(Input::Command(command)),
             Inbound::Look(look) => look(&self.machine),
@@ -170,9 +196,16 @@ where
         true
     }
 
-    fn link_up(&mut self, peer: Address, link: Link) {
+    /// The link to a peer, if it is still the one of this number.
+    fn link_of(&self, peer: Address, id: u64) -> Option<LinkNumber> {
+        self.links.get(&peer).filter(|it| it.1.id() == id).map(|it| it.0)
+    }
+
+    fn link_up(&mut self, peer: Address, link: Link<M>) {
         if let Some((number, old)) = self.links.remove(&peer) {
-            old.mailbox.close(Close::Gone);
+            if let Link::Far { mailbox, .. } = old {
+                mailbox.close(Close::Gone);
+            }
             self.handle(Input::LinkDown { peer, link: number });
         }
         let number = LinkNumber(self.next_link);
@@ -181,10 +214,9 @@ where
         self.handle(Input::LinkUp { peer, link: number });
     }
 
-    fn link_down(&mut self, peer: Address, mailbox: u64) {
-        if self.links.get(&peer).is_some_and(|it| it.1.mailbox.id() == mailbox)
-            && let Some((link, _)) = self.links.remove(&peer)
-        {
+    fn link_down(&mut self, peer: Address, id: u64) {
+        if let Some(link) = self.link_of(peer, id) {
+            self.links.remove(&peer);
             self.handle(Input::LinkDown { peer, link });
         }
     }
@@ -210,22 +242,29 @@ where
 
     /// Lets everything leave that was said since the last time.
     fn let_go(&mut self) {
-        self.owner.flush();
+        self.owner.flush(&self.machine);
         let Self { sends, links, touched, .. } = self;
         for (audience, lane, message) in sends.drain(..) {
             let mut shared: Option<(Naming, Bytes)> = None;
             for to in audience {
-                let Some((_, link)) = links.get(&to) else { continue };
-                let frame = match &shared {
-                    Some((naming, frame)) if *naming == link.naming => frame.clone(),
-                    _ => framed(link.naming, &message),
+                let (mailbox, naming) = match links.get(&to) {
+                    Some((_, Link::Far { mailbox, naming })) => (mailbox, *naming),
+                    Some((_, Link::Near { id, from, to })) => {
+                        to.say(Inbound::Near(*from, *id, message.clone()));
+                        continue;
+                    }
+                    None => continue,
                 };
-                shared = Some((link.naming, frame.clone()));
+                let frame = match &shared {
+                    Some((known, frame)) if *known == naming => frame.clone(),
+                    _ => framed(naming, &message),
+                };
+                shared = Some((naming, frame.clone()));
                 match lane {
-                    Lane::Sure => link.mailbox.sure(frame),
-                    Lane::Latest(key) => link.mailbox.latest(zone_of(link.naming), key.0, frame),
+                    Lane::Sure => mailbox.sure(frame),
+                    Lane::Latest(key) => mailbox.latest(ends_of(naming), key.0, frame),
                 }
-                touched.push(link.mailbox.clone());
+                touched.push(mailbox.clone());
             }
         }
         touched.sort_unstable_by_key(Mailbox::id);
@@ -234,9 +273,11 @@ where
     }
 }
 
-const fn zone_of(naming: Naming) -> u32 {
+/// Tells the machines that share a connection apart: nobody's newest word replaces what is for somebody else.
+const fn ends_of(naming: Naming) -> u64 {
     match naming {
-        Naming::Zone(zone) | Naming::Zones { from: zone, .. } => zone,
+        Naming::Zone(zone) => zone as u64,
+        Naming::Zones { from, to } => (from as u64) << 32 | to as u64,
     }
 }
 

@@ -198,7 +198,7 @@ impl Line {
             _ => None,
         };
         for &zone in &zones {
-            let link = Link { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
+            let link = Link::Far { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
             player.say(Inbound::Up(address::replica(host, zone), link));
         }
         let writer = tokio::spawn(write(sender, mailbox.clone()));

@@ -19,6 +19,9 @@ pub const SURE_MAX: usize = 1024 * 1024;
 /// The most messages of `Latest` that may wait: a second of poses for somebody in a crowd.
 pub const LATEST_MAX: usize = 64;
 
+/// The same between hosts, for all their zones together: beacons are among them.
+const LATEST_MAX_SERVERS: usize = 1024;
+
 /// How a mailbox is emptied.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -26,14 +29,18 @@ pub struct Pace {
     pub tick: Duration,
     /// The most bytes of `Sure` that may wait.
     pub sure_max: usize,
+    /// The most messages of `Latest` that may wait.
+    pub latest_max: usize,
 }
 
 impl Pace {
     /// Ten times a second: fewer, fuller packets beat more.
-    pub const PLAYERS: Self = Self { tick: Duration::from_millis(100), sure_max: SURE_MAX };
+    pub const PLAYERS: Self =
+        Self { tick: Duration::from_millis(100), sure_max: SURE_MAX, latest_max: LATEST_MAX };
 
     /// Servers wait for each other: at once, and as much as a snapshot needs.
-    pub const SERVERS: Self = Self { tick: Duration::ZERO, sure_max: 64 * 1024 * 1024 };
+    pub const SERVERS: Self =
+        Self { tick: Duration::ZERO, sure_max: 64 * 1024 * 1024, latest_max: LATEST_MAX_SERVERS };
 }
 
 /// One connection's outgoing messages. Cheap to clone; all clones are the same box.
@@ -53,7 +60,7 @@ struct Shared {
 struct Waiting {
     sure: Vec<Bytes>,
     sure_bytes: usize,
-    latest: VecDeque<(u32, u64, Bytes)>,
+    latest: VecDeque<(u64, u64, Bytes)>,
     lost: u64,
     told_lost: u64,
     close: Option<Close>,
@@ -72,10 +79,15 @@ pub struct Batch {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// A number that no mailbox and no other link of this process has.
+pub(crate) fn fresh_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Mailbox {
     /// An empty mailbox.
     pub fn new(pace: Pace) -> Self {
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let id = fresh_id();
         Self(Arc::new(Shared {
             id,
             pace,
@@ -108,21 +120,21 @@ impl Mailbox {
         }
     }
 
-    /// Adds a frame that a newer one of the same zone and key replaces.
-    pub fn latest(&self, zone: u32, key: u64, frame: Bytes) {
+    /// Adds a frame that a newer one between the same ends and of the same key replaces.
+    pub fn latest(&self, ends: u64, key: u64, frame: Bytes) {
         let mut waiting = self.waiting();
         if waiting.close.is_some() {
             return;
         }
-        if let Some(it) = waiting.latest.iter_mut().find(|it| (it.0, it.1) == (zone, key)) {
+        if let Some(it) = waiting.latest.iter_mut().find(|it| (it.0, it.1) == (ends, key)) {
             it.2 = frame;
             return;
         }
-        if waiting.latest.len() == LATEST_MAX {
+        if waiting.latest.len() == self.0.pace.latest_max {
             waiting.latest.pop_front();
             waiting.lost += 1;
         }
-        waiting.latest.push_back((zone, key, frame));
+        waiting.latest.push_back((ends, key, frame));
     }
 
     /// So many frames of `Latest` found no room further on.
@@ -157,6 +169,20 @@ impl Mailbox {
                 return why;
             }
             end.await;
+        }
+    }
+
+    /// Waits for `Latest` that may overtake what is being sent; never comes if it is sent at a pace.
+    pub async fn overtaking(&self) -> Vec<Bytes> {
+        if !self.0.pace.tick.is_zero() {
+            return std::future::pending().await;
+        }
+        loop {
+            let latest: Vec<Bytes> = self.waiting().latest.drain(..).map(|it| it.2).collect();
+            if !latest.is_empty() {
+                return latest;
+            }
+            self.0.bell.notified().await;
         }
     }
 
@@ -230,6 +256,16 @@ mod tests {
         let batch = mailbox.next(sent).await.unwrap();
         assert_eq!(batch.latest, [frame("here")]);
         assert_eq!(sent.elapsed(), Pace::PLAYERS.tick);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn between_servers_the_newest_word_overtakes_and_replaces_only_its_own() {
+        let mailbox = Mailbox::new(Pace::SERVERS);
+        mailbox.sure(frame("a long snapshot"));
+        mailbox.latest(1 << 32 | 2, 1, frame("to two"));
+        mailbox.latest(1 << 32 | 3, 1, frame("to three"));
+        assert_eq!(mailbox.overtaking().await, [frame("to two"), frame("to three")]);
+        assert_eq!(mailbox.next(Instant::now()).await.unwrap().sure, [frame("a long snapshot")]);
     }
 
     #[tokio::test(start_paused = true)]

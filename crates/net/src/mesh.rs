@@ -1,7 +1,8 @@
 //! Hosts among themselves: one connection per pair, mutual TLS, on a thread of its own so that nothing a player
 //! causes delays a beacon.
 //!
-//! Of two hosts the one with the higher number connects. Frames name the zones at both ends.
+//! Of two hosts the one with the higher number connects. Frames name the zones at both ends. Each host greets the other
+//! with the zones that live there, and says so again whenever that changes.
 
 use crate::cell::Inbound;
 use crate::close::Close;
@@ -36,7 +37,7 @@ const CALL_EVERY: Duration = Duration::from_millis(200);
 /// Where the other hosts are, as far as is known.
 pub type Others = BTreeMap<u32, SocketAddr>;
 
-/// A host's first words to another.
+/// A host's first words to another, and its words whenever a zone moves in or out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Greeting {
     host: u32,
@@ -187,7 +188,12 @@ async fn greeted<M: Machine>(connection: &quinn::Connection, house: &House<M>) -
 }
 
 fn own_greeting<M: Machine>(house: &House<M>) -> Bytes {
-    let greeting = Greeting { host: house.host, zones: house.switchboard.zones() };
+    greeting(house.host, house.switchboard.zones())
+}
+
+/// What a host says of itself, as a frame.
+pub(crate) fn greeting(host: u32, zones: Vec<u32>) -> Bytes {
+    let greeting = Greeting { host, zones };
     frame::framed(frame::CONTROL, &postcard::to_stdvec(&greeting).expect("plain data encodes"))
 }
 
@@ -274,6 +280,10 @@ where
     M::Msg: Message,
 {
     let Ok((from, rest)) = frame::open(body) else { return };
+    if from == frame::CONTROL {
+        let Ok(it) = postcard::from_bytes::<Greeting>(rest) else { return };
+        return house.switchboard.moved(Peer::Host(host), mailbox, it.zones);
+    }
     let Ok((to, message)) = frame::open(rest) else { return };
     let (Some(handle), Ok(msg)) = (house.switchboard.zone(to), M::Msg::decode(message)) else {
         return tracing::warn!(host, from, to, "a message that nobody understands");

@@ -119,6 +119,14 @@ impl Sender {
         }
     }
 
+    /// What can send datagrams while the stream is busy; `None` if they would travel in it.
+    pub fn overtaker(&self) -> Option<quinn::Connection> {
+        match self {
+            Self::Quic(connection, _) => Some(connection.clone()),
+            Self::Web(..) | Self::Socket(_) => None,
+        }
+    }
+
     /// Ends the connection.
     pub async fn close(mut self, why: Close) {
         match &mut self {
@@ -133,6 +141,14 @@ impl Sender {
             }
         }
     }
+}
+
+/// Sends frames of `Latest` past a busy stream. Gives back those that are too large for it, and how many found no room.
+pub fn overtake(connection: &quinn::Connection, latest: Vec<Bytes>) -> (Vec<Bytes>, u64) {
+    let mut batch = Batch { latest, ..Batch::default() };
+    let room = || connection.datagram_send_buffer_space();
+    let lost = pack(&mut batch, room, |it| connection.send_datagram(it).is_ok());
+    (batch.sure, lost)
 }
 
 /// Packs `Latest` frames into as few datagrams as their order allows. A frame too large for any goes with the sure

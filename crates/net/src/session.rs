@@ -5,7 +5,7 @@ use crate::cell::Inbound;
 use crate::close::Close;
 use crate::frame::{self, Assembler, Control, PLAYER_FRAME_MAX, VERSION};
 use crate::mailbox::{Mailbox, Pace};
-use crate::pipe::{Arrival, Receiver, Sender};
+use crate::pipe::{Arrival, Receiver, Sender, overtake};
 use crate::switchboard::{Peer, Switchboard};
 use crate::{address, metric};
 use bytes::Bytes;
@@ -82,7 +82,7 @@ where
         }
     };
     let mailbox = Mailbox::new(Pace::PLAYERS);
-    let zones = house.switchboard.zones();
+    let zones = house.switchboard.homes();
     mailbox.sure(frame::control(&Control::Welcome { host: house.host, zones }));
     let peer = Peer::Player(guest.player);
     if let Err(why) = house.switchboard.connect(peer, guest.session, &mailbox, Vec::new()) {
@@ -134,7 +134,7 @@ fn admit<M: Machine>(house: &House<M>, token: &str) -> Result<Guest, Close> {
     house.keeper.admit(token)
 }
 
-/// Sends what waits, until the mailbox is closed.
+/// Sends what waits, until the mailbox is closed. A long snapshot of one zone does not hold up another's beacons.
 pub(crate) async fn write(mut sender: Sender, mailbox: Mailbox) {
     let mut sent = Instant::now() - Duration::from_secs(1);
     let why = loop {
@@ -143,15 +143,27 @@ pub(crate) async fn write(mut sender: Sender, mailbox: Mailbox) {
             Err(why) => break why,
         };
         sent = Instant::now();
-        tokio::select! {
-            result = sender.send(batch) => match result {
-                Ok(lost) => mailbox.lost(lost),
-                Err(why) => {
-                    mailbox.close(why);
-                    break why;
+        let overtaker = sender.overtaker();
+        let sending = sender.send(batch);
+        tokio::pin!(sending);
+        let result = loop {
+            tokio::select! {
+                result = &mut sending => break result,
+                why = mailbox.until_closed() => break Err(why),
+                latest = mailbox.overtaking(), if overtaker.is_some() => {
+                    let Some(connection) = &overtaker else { continue };
+                    let (large, lost) = overtake(connection, latest);
+                    large.into_iter().for_each(|it| mailbox.sure(it));
+                    mailbox.lost(lost);
                 }
-            },
-            why = mailbox.until_closed() => break why,
+            }
+        };
+        match result {
+            Ok(lost) => mailbox.lost(lost),
+            Err(why) => {
+                mailbox.close(why);
+                break why;
+            }
         }
     };
     sender.close(why).await;

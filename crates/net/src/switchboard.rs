@@ -1,14 +1,16 @@
 //! Who can reach whom from this host: the zones that live here, and the connections that are open.
 //!
 //! Connections come and go, and so do zones (one that panicked comes back). Whoever is new is linked to whoever is
-//! there, so neither needs to know the other's comings and goings.
+//! there, so neither needs to know the other's comings and goings. A zone is linked to the players of this host, to
+//! every zone of every host that is connected, and to the other zones of this one.
 
 use crate::address;
 use crate::cell::{Handle, Inbound, Link, Naming};
 use crate::close::Close;
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, fresh_id};
+use crate::mesh;
 use machine::{Address, Machine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -18,13 +20,18 @@ pub const STRANGERS_MAX: usize = 1_024;
 
 /// Zones and connections.
 pub struct Switchboard<M: Machine> {
+    host: u32,
     inner: Mutex<Inner<M>>,
     strangers: Arc<Semaphore>,
 }
 
 struct Inner<M: Machine> {
     zones: BTreeMap<u32, Handle<M>>,
+    /// Every zone that has lived here: one that is away comes back.
+    homes: BTreeSet<u32>,
     connections: BTreeMap<Peer, Connection>,
+    /// The links between two zones of this host, the lower one first.
+    near: BTreeMap<(u32, u32), u64>,
 }
 
 /// The other end of a connection.
@@ -45,14 +52,18 @@ struct Connection {
     zones: Vec<u32>,
 }
 
-impl<M: Machine> Default for Switchboard<M> {
-    fn default() -> Self {
-        let inner = Inner { zones: BTreeMap::new(), connections: BTreeMap::new() };
-        Self { inner: Mutex::new(inner), strangers: Arc::new(Semaphore::new(STRANGERS_MAX)) }
-    }
-}
-
 impl<M: Machine> Switchboard<M> {
+    /// The switchboard of this host.
+    pub fn new(host: u32) -> Self {
+        let inner = Inner {
+            zones: BTreeMap::new(),
+            homes: BTreeSet::new(),
+            connections: BTreeMap::new(),
+            near: BTreeMap::new(),
+        };
+        Self { host, inner: Mutex::new(inner), strangers: Arc::new(Semaphore::new(STRANGERS_MAX)) }
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner<M>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,23 +78,54 @@ impl<M: Machine> Switchboard<M> {
         STRANGERS_MAX - self.strangers.available_permits()
     }
 
-    /// A zone lives here from now on; everybody connected is linked to it.
+    /// A zone lives here from now on; everybody connected is linked to it, and so is every other zone.
     pub fn add_zone(&self, zone: u32, handle: Handle<M>) {
         let mut inner = self.inner();
+        inner.part(self.host, zone);
         for (peer, connection) in &inner.connections {
-            link(zone, &handle, *peer, connection);
+            link(zone, &handle, *peer, connection, &connection.zones);
         }
+        inner.join(self.host, zone, &handle);
         inner.zones.insert(zone, handle);
+        inner.homes.insert(zone);
+        inner.tell_hosts(self.host);
     }
 
     /// A zone no longer lives here.
     pub fn remove_zone(&self, zone: u32) {
-        self.inner().zones.remove(&zone);
+        let mut inner = self.inner();
+        inner.zones.remove(&zone);
+        inner.part(self.host, zone);
+        inner.tell_hosts(self.host);
+    }
+
+    /// Other zones live at the other end of this connection now.
+    pub fn moved(&self, peer: Peer, mailbox: &Mailbox, zones: Vec<u32>) {
+        let mut inner = self.inner();
+        let Inner { zones: here, connections, .. } = &mut *inner;
+        let Some(connection) = connections.get_mut(&peer).filter(|it| it.mailbox.id() == mailbox.id()) else {
+            return;
+        };
+        let before = std::mem::replace(&mut connection.zones, zones);
+        let gone: Vec<u32> = before.iter().copied().filter(|it| !connection.zones.contains(it)).collect();
+        let come: Vec<u32> = connection.zones.iter().copied().filter(|it| !before.contains(it)).collect();
+        for (&zone, handle) in here {
+            for address in addresses(peer, &gone) {
+                handle.say(Inbound::Down(address, mailbox.id()));
+            }
+            link(zone, handle, peer, connection, &come);
+        }
     }
 
     /// The zones that live here.
     pub fn zones(&self) -> Vec<u32> {
         self.inner().zones.keys().copied().collect()
+    }
+
+    /// The zones that belong here, also those that are away for a moment. Players hear of all of them: a line lasts
+    /// longer than that.
+    pub fn homes(&self) -> Vec<u32> {
+        self.inner().homes.iter().copied().collect()
     }
 
     /// The way to a zone.
@@ -110,9 +152,12 @@ impl<M: Machine> Switchboard<M> {
         }
         let connection = Connection { session, mailbox: mailbox.clone(), zones };
         for (zone, handle) in &inner.zones {
-            link(*zone, handle, peer, &connection);
+            link(*zone, handle, peer, &connection, &connection.zones);
         }
         inner.connections.insert(peer, connection);
+        if matches!(peer, Peer::Host(_)) {
+            inner.tell_hosts(self.host); // A zone may have moved since the greeting was written.
+        }
         Ok(())
     }
 
@@ -153,16 +198,49 @@ impl<M: Machine> Switchboard<M> {
     }
 }
 
-fn link<M: Machine>(zone: u32, handle: &Handle<M>, peer: Peer, connection: &Connection) {
+impl<M: Machine> Inner<M> {
+    /// Links a zone with all others that live here.
+    fn join(&mut self, host: u32, zone: u32, handle: &Handle<M>) {
+        for (&other, its) in self.zones.iter().filter(|it| *it.0 != zone) {
+            let id = fresh_id();
+            let (here, there) = (address::replica(host, zone), address::replica(host, other));
+            handle.say(Inbound::Up(there, Link::Near { id, from: here, to: its.clone() }));
+            its.say(Inbound::Up(here, Link::Near { id, from: there, to: handle.clone() }));
+            self.near.insert((zone.min(other), zone.max(other)), id);
+        }
+    }
+
+    /// Tells the other zones that live here that one of them is gone.
+    fn part(&mut self, host: u32, zone: u32) {
+        let gone = address::replica(host, zone);
+        for ((low, high), id) in self.near.extract_if(.., |it, _| it.0 == zone || it.1 == zone) {
+            let other = if low == zone { high } else { low };
+            if let Some(handle) = self.zones.get(&other) {
+                handle.say(Inbound::Down(gone, id));
+            }
+        }
+    }
+
+    fn tell_hosts(&self, host: u32) {
+        let greeting = mesh::greeting(host, self.zones.keys().copied().collect());
+        for (_, it) in self.connections.iter().filter(|it| matches!(it.0, Peer::Host(_))) {
+            it.mailbox.sure(greeting.clone());
+            it.mailbox.ring();
+        }
+    }
+}
+
+/// Links a zone with whoever is at the other end of a connection: a player, or some of its zones.
+fn link<M: Machine>(zone: u32, handle: &Handle<M>, peer: Peer, connection: &Connection, zones: &[u32]) {
     match peer {
         Peer::Player(player) => {
-            let link = Link { mailbox: connection.mailbox.clone(), naming: Naming::Zone(zone) };
+            let link = Link::Far { mailbox: connection.mailbox.clone(), naming: Naming::Zone(zone) };
             handle.say(Inbound::Up(address::player(player), link));
         }
         Peer::Host(host) => {
-            for &there in &connection.zones {
+            for &there in zones {
                 let naming = Naming::Zones { from: zone, to: there };
-                let link = Link { mailbox: connection.mailbox.clone(), naming };
+                let link = Link::Far { mailbox: connection.mailbox.clone(), naming };
                 handle.say(Inbound::Up(address::replica(host, there), link));
             }
         }
@@ -197,7 +275,7 @@ mod tests {
 
     #[test]
     fn there_are_only_so_many_places_for_strangers() {
-        let switchboard = Switchboard::<Nothing>::default();
+        let switchboard = Switchboard::<Nothing>::new(1);
         let mut places: Vec<_> = (0..STRANGERS_MAX).map(|_| switchboard.stranger().unwrap()).collect();
         assert!(switchboard.stranger().is_none());
         places.pop();

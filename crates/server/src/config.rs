@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use zone::{Durability, Timing};
 
+/// The most zones a world is founded with: each is a thread and a disk on every host.
+pub const ZONES_MAX: u32 = 256;
+
 /// The defaults, with what they mean.
 pub const TEMPLATE: &str = include_str!("config.toml");
 
@@ -40,6 +43,8 @@ pub struct Config {
 pub struct WorldConfig {
     /// Metres from its middle to its sides.
     pub half: u32,
+    /// How many zones it is cut into.
+    pub zones: u32,
     /// Where its chance starts.
     pub seed: u64,
     /// The hosts that may hold it.
@@ -222,6 +227,11 @@ impl Config {
         anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts names nobody: give at least one number");
         anyhow::ensure!(!self.world.hosts.contains(&0), "world.hosts: hosts are numbered from 1");
         anyhow::ensure!((10..=100_000).contains(&self.world.half), "world.half must be 10 to 100000 metres");
+        anyhow::ensure!(
+            (1..=ZONES_MAX).contains(&self.world.zones),
+            "world.zones is {}: a world is cut into 1 to {ZONES_MAX} zones",
+            self.world.zones
+        );
         let timing = &self.timing;
         anyhow::ensure!(
             timing.beacon * 2 <= timing.lease
@@ -286,10 +296,14 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let why = |text| Config::of_text(text).unwrap_err().to_string();
+        let why = |text: &str| Config::of_text(text).unwrap_err().to_string();
         assert!(why("[host]\nidd = 2").contains("idd"));
         assert!(why("[host]\nid = \"two\"").contains("id"));
         assert!(why("[world]\nhosts = []").contains("world.hosts"));
+        for zones in ["0", "257"] {
+            assert!(why(&format!("[world]\nzones = {zones}")).contains("1 to 256"));
+        }
+        assert!(why("[world]\nzones = -1").contains("zones"));
         assert!(why("[timing]\ngrace = 10").contains("timing"));
     }
 }

@@ -1,7 +1,9 @@
 //! The directory as a service: one thread owns it, hosts ask over QUIC with mutual TLS, one stream per question.
 
+use crate::config::ZONES_MAX;
 use crate::record::Book;
 use anyhow::Context as _;
+use directory::config::REQUEST_KEYS_MAX;
 use directory::{Durable, Settings};
 use history::{What, directory_holds, directory_swapped};
 use machine::directory::{Done, Entry, Key, Request, Revision, Write};
@@ -74,7 +76,12 @@ impl Desk {
 
     /// The entries of these keys, in order.
     pub async fn read(&self, keys: Vec<Key>) -> Option<Vec<Entry>> {
-        entries(self.ask(Request::Read { ticket: Ticket(0), keys }).await)
+        let mut all = Vec::with_capacity(keys.len());
+        for part in keys.chunks(REQUEST_KEYS_MAX) {
+            let request = Request::Read { ticket: Ticket(0), keys: part.to_vec() };
+            all.extend(entries(self.ask(request).await)?);
+        }
+        Some(all)
     }
 
     /// Writes an entry if nobody has written it before.
@@ -86,9 +93,10 @@ impl Desk {
 
 /// Zones that somebody reigns over already. They are numbered from 1.
 fn zone_entries(directory: &Durable<Files>) -> Vec<Entry> {
-    let keys: Vec<_> = (1..=64).map(|zone| zone::key(space::ZoneId(zone))).collect();
-    let found = directory.directory().read(&keys).unwrap_or_default();
-    found.into_iter().filter(|it| it.revision != Revision(0)).collect()
+    let keys: Vec<_> = (1..=ZONES_MAX).map(|zone| zone::key(space::ZoneId(zone))).collect();
+    let found =
+        keys.chunks(REQUEST_KEYS_MAX).flat_map(|it| directory.directory().read(it).unwrap_or_default());
+    found.filter(|it| it.revision != Revision(0)).collect()
 }
 
 fn entries(done: Done) -> Option<Vec<Entry>> {

@@ -1,18 +1,19 @@
 //! A replica's disk: a thread that does one request after the other.
 
 use crate::record::Book;
+use crate::tally::Tally;
 use history::{disk_keeps, disk_recalled};
 use machine::Address;
 use machine::disk::{Done, Request};
 use net::cell::Handle;
 use node::Host;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use store::{Files, Limits, Log};
 use zone::Command;
 
 /// The way to a disk.
-pub struct Disk(mpsc::Sender<Request>);
+pub struct Disk(mpsc::Sender<(Request, Option<Arc<Tally>>)>);
 
 impl Disk {
     /// Opens the log in a folder; answers go to the replica.
@@ -27,9 +28,13 @@ impl Disk {
         if opened.recovery.is_damaged() {
             tracing::warn!(recovery = %opened.recovery, "the disk lost records; the other replica has them");
         }
-        let (sender, requests) = mpsc::channel::<Request>();
+        let (sender, requests) = mpsc::channel::<(Request, Option<Arc<Tally>>)>();
+        let zone = net::address::zone_of(me).unwrap_or_default();
         let run = move || {
-            for request in requests {
+            for (request, tally) in requests {
+                if let (Some(tally), Request::Append { records, .. }) = (tally, &request) {
+                    tally.count(zone, records);
+                }
                 let keeps = disk_keeps(&request);
                 let began = std::time::Instant::now();
                 let done = log.serve(request);
@@ -51,9 +56,9 @@ impl Disk {
         Ok(Self(sender))
     }
 
-    /// Asks for something.
-    pub fn ask(&self, request: Request) {
+    /// Asks for something. What is to be counted is counted on the disk's thread, where nobody waits.
+    pub fn ask(&self, request: Request, tally: Option<Arc<Tally>>) {
         // A disk that has ended was told to, or has said why.
-        drop(self.0.send(request));
+        drop(self.0.send((request, tally)));
     }
 }

@@ -3,6 +3,7 @@
 use crate::directory::Desk;
 use crate::keeper::wall_clock;
 use crate::keys::random;
+use crate::map::corners;
 use crate::page;
 use crate::web;
 use crate::world::{self, Hosts, World};
@@ -12,9 +13,12 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use lobby::{Admission, Caller, CreateError, Lobby, LobbyError, Session};
+use machine::Address;
+use net::address::host_of;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use space::ZoneId;
+use space::{Polygon, ZoneId};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +48,8 @@ pub struct Front {
     pub world: World,
     /// How far one sees, in millimetres.
     pub range: u32,
+    /// Its zones and their corners, as they are told.
+    zones: Value,
     hashing: mpsc::Sender<Work>,
 }
 
@@ -52,8 +58,11 @@ type Work = Box<dyn FnOnce() + Send>;
 
 impl Front {
     /// A front for a lobby.
-    pub fn new(lobby: Lobby<Files>, desk: Desk, world: World, range: u32) -> Self {
-        Self { lobby: Mutex::new(lobby), desk, world, range, hashing: hashers() }
+    pub fn new(lobby: Lobby<Files>, desk: Desk, world: World, range: u32) -> anyhow::Result<Self> {
+        let map = world.map.partition()?;
+        let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
+        let zones = map.zones().map(zone).collect();
+        Ok(Self { lobby: Mutex::new(lobby), desk, world, range, zones, hashing: hashers() })
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -204,24 +213,36 @@ async fn session(State(front): Shared, Json(it): Json<Wish>) -> Answer {
             "schema": format!("{:016x}", front.world.schema),
             "range": front.range,
             "region": region,
+            "zones": front.zones,
         },
         "hosts": hosts,
     })))
 }
 
-/// All hosts with their tokens; the primary's first, then the backup's.
-async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
-    let zone = *front.world.zones.keys().next()?;
-    let entries = front.desk.read(vec![world::hosts_key(), zone::key(ZoneId(zone))]).await?;
+/// Who there is, and who reigns over each zone.
+async fn look(front: &Front) -> Option<(Hosts, Vec<(u32, Option<Reign>)>)> {
+    let zones: Vec<u32> = front.world.zones.keys().copied().collect();
+    let keys = zones.iter().map(|&zone| zone::key(ZoneId(zone)));
+    let entries = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await?;
     let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();
-    let reign = Reign::from_bytes(&entries[1].value);
-    let rank = |host: u32| match reign {
-        Some(it) if net::address::host_of(it.primary) == Some(host) => 0,
-        Some(it) if it.backup.and_then(net::address::host_of) == Some(host) => 1,
-        _ => 2,
+    let reigns = zones.into_iter().zip(entries[1..].iter().map(|it| Reign::from_bytes(&it.value)));
+    Some((hosts, reigns.collect()))
+}
+
+/// How useful a host is: the zones in which it decides, then those in which it would take over.
+fn use_of(host: u32, reigns: &[(u32, Option<Reign>)]) -> (usize, usize) {
+    let count = |who: fn(Reign) -> Option<Address>| {
+        let there = |it: &&(u32, Option<Reign>)| it.1.and_then(who).and_then(host_of) == Some(host);
+        reigns.iter().filter(there).count()
     };
+    (count(|it| Some(it.primary)), count(|it| it.backup))
+}
+
+/// All hosts with their tokens, the most useful first.
+async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
+    let (hosts, reigns) = look(front).await?;
     let mut order: Vec<_> = hosts.keys().copied().collect();
-    order.sort_by_key(|&host| rank(host));
+    order.sort_by_key(|&host| std::cmp::Reverse(use_of(host, &reigns)));
     let lobby = front.lobby();
     let entry = |host: u32| {
         let it = &hosts[&host];
@@ -240,25 +261,23 @@ async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
 }
 
 async fn health(State(front): Shared) -> axum::Json<Value> {
-    let zones: Vec<u32> = front.world.zones.keys().copied().collect();
-    let keys = zones.iter().map(|&zone| zone::key(ZoneId(zone)));
-    let Some(entries) = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await
-    else {
+    let Some((hosts, reigns)) = look(&front).await else {
         return axum::Json(json!({ "status": "the directory's disk failed" }));
     };
-    let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();
-    let reigns = zones.iter().zip(&entries[1..]).map(|(zone, entry)| {
-        let reign = Reign::from_bytes(&entry.value);
+    let told = |(zone, reign): &(u32, Option<Reign>)| {
         json!({
             "zone": zone,
             "epoch": reign.map(|it| it.epoch.0),
-            "primary": reign.and_then(|it| net::address::host_of(it.primary)),
-            "backup": reign.and_then(|it| net::address::host_of(it.backup?)),
+            "primary": reign.and_then(|it| host_of(it.primary)),
+            "backup": reign.and_then(|it| host_of(it.backup?)),
         })
-    });
-    let reigns: Vec<Value> = reigns.collect();
+    };
+    let zones: Vec<Value> = reigns.iter().map(told).collect();
+    let web: BTreeMap<u32, &str> = hosts.iter().map(|(&id, it)| (id, it.web())).collect();
     let hosts: Vec<_> = hosts.keys().collect();
-    axum::Json(json!({ "status": "ok", "world": front.world.id, "hosts": hosts, "zones": reigns }))
+    axum::Json(json!({
+        "status": "ok", "world": front.world.id, "hosts": hosts, "web": web, "zones": zones,
+    }))
 }
 
 async fn file(uri: Uri) -> Response {

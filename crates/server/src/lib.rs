@@ -9,13 +9,15 @@ mod disk;
 pub mod front;
 mod keeper;
 mod page;
-mod record;
+mod tally;
 mod zone_cell;
 
 pub mod config;
 pub mod directory;
 pub mod host;
 pub mod keys;
+pub mod map;
+pub mod record;
 pub mod seat;
 pub mod web;
 pub mod world;

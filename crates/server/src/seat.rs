@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::directory::{self, Desk};
 use crate::front::{self, Front};
 use crate::keys::{KeyFolder, random};
+use crate::map::{self, Drawn};
 use crate::record::Book;
 use crate::web;
 use crate::world::{self, World};
@@ -13,7 +14,7 @@ use history::Header;
 use lobby::{Issuer, Lobby, Rate, Settings};
 use machine::Span;
 use net::tls::DIRECTORY_NAME;
-use std::collections::BTreeMap;
+use space::Polygon;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::Files;
@@ -50,7 +51,7 @@ impl Seat {
         let media = Files::open(config.data.join("lobby"))?;
         let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
-        let front = Front::new(lobby, desk.clone(), world.clone(), rules.range().millimetres());
+        let front = Front::new(lobby, desk.clone(), world.clone(), rules.range().millimetres())?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;
@@ -67,20 +68,23 @@ impl Seat {
 
 async fn found(config: &Config, rules: &dyn Rules, desk: &Desk, lobby: [u8; 32]) -> anyhow::Result<World> {
     let id: [u8; 8] = random();
-    let hosts = config.world.hosts.clone();
+    let half = config.world.half.checked_mul(1_000).context("world.half is too large")?;
+    let corners = world::square(half).context("world.half is too large")?;
+    let partition = map::divide(Polygon::new(&corners)?, config.world.zones)?;
     let fresh = World {
         id: format!("{}-{:016x}", rules.name(), u64::from_le_bytes(id)),
         game: rules.name().to_owned(),
         schema: rules.schema(),
-        half: config.world.half.checked_mul(1_000).context("world.half is too large")?,
+        half,
         seed: config.world.seed,
-        zones: BTreeMap::from([(1, hosts)]),
+        map: Drawn::of(&partition),
+        zones: map::place(partition.zones().map(|it| it.0), &config.world.hosts),
         lobby,
     };
-    fresh.region().context("world.half is too large")?;
     desk.create(world::world_key(), world::write(&fresh)).await;
     let entries = desk.read(vec![world::world_key()]).await.context("the directory's disk failed")?;
     let world: World = world::read(&entries[0].value).context("the world's entry is of another version")?;
+    world.map.partition().context("the world's borders make no sense")?;
     anyhow::ensure!(
         world.lobby == lobby,
         "the lobby's key is not the one this world was founded with: restore {}",

@@ -1,5 +1,6 @@
 //! What hosts and the lobby serve over HTTP besides the game: health, metrics, and the way in by WebSocket.
 
+use crate::tally::Tally;
 use axum::Router;
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::header::CONTENT_TYPE;
@@ -95,10 +96,11 @@ async fn in_time(request: axum::extract::Request, next: Next) -> Response {
 }
 
 /// What a host serves.
-pub fn host_routes(house: Arc<House<Host>>) -> Router {
+pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>) -> Router {
+    let shared = house.clone();
     Router::new()
         .route("/play", get(play))
-        .route("/health", get(health))
+        .route("/health", get(move || std::future::ready(health(&shared, &tally))))
         .route("/metrics", get(prometheus))
         .with_state(house)
 }
@@ -112,10 +114,17 @@ async fn play(State(house): State<Arc<House<Host>>>, upgrade: WebSocketUpgrade) 
         .on_upgrade(move |socket| door::serve_socket(socket, house))
 }
 
-async fn health(State(house): State<Arc<House<Host>>>) -> Json<serde_json::Value> {
+fn health(house: &House<Host>, tally: &Tally) -> Json<serde_json::Value> {
     let (players, hosts) = house.switchboard.count();
-    let zones = house.switchboard.zones();
-    Json(json!({ "status": "ok", "host": house.host, "zones": zones, "players": players, "hosts": hosts }))
+    Json(json!({
+        "status": "ok",
+        "host": house.host,
+        "zones": house.switchboard.zones(),
+        "players": players,
+        "hosts": hosts,
+        "transfers": tally.transfers(),
+        "cross_zone_events": tally.events(),
+    }))
 }
 
 /// Everything counted in this process.

@@ -1,8 +1,9 @@
 //! What the directory knows besides who reigns: what the world is, who its hosts are, whose tokens are good.
 
+use crate::map::Drawn;
 use machine::directory::Key;
 use serde::{Deserialize, Serialize};
-use space::{Polygon, Position};
+use space::Position;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -29,6 +30,8 @@ pub struct World {
     pub half: u32,
     /// Where its chance starts.
     pub seed: u64,
+    /// Who owns which place.
+    pub map: Drawn,
     /// Its zones, and the hosts that may hold each. The first host founds it.
     pub zones: BTreeMap<u32, Vec<u32>>,
     /// The lobby's public key: whoever's token it signed is who the token says.
@@ -36,17 +39,17 @@ pub struct World {
 }
 
 impl World {
-    /// The corners of the world's region, a square around the middle. `None` if it is larger than any world can be.
+    /// The corners of the whole world, a square around the middle. `None` if it is larger than any world can be.
     pub fn corners(&self) -> Option<[Position; 4]> {
-        let half = i32::try_from(self.half).ok()?;
-        let corner = |x, y| Position::new(x, y).ok();
-        Some([corner(-half, -half)?, corner(half, -half)?, corner(half, half)?, corner(-half, half)?])
+        square(self.half)
     }
+}
 
-    /// The world's region.
-    pub fn region(&self) -> Option<Polygon> {
-        Polygon::new(&self.corners()?).ok()
-    }
+/// The corners of a square that reaches so far from the middle in each direction.
+pub fn square(half: u32) -> Option<[Position; 4]> {
+    let half = i32::try_from(half).ok()?;
+    let corner = |x, y| Position::new(x, y).ok();
+    Some([corner(-half, -half)?, corner(half, -half)?, corner(half, half)?, corner(-half, half)?])
 }
 
 /// A host that has said where it can be found.
@@ -62,6 +65,13 @@ pub struct HostEntry {
     pub certificate: [u8; 32],
     /// The zones it may hold replicas of.
     pub zones: Vec<u32>,
+}
+
+impl HostEntry {
+    /// Where its health and metrics are: an address and a port.
+    pub fn web(&self) -> &str {
+        self.socket.trim_start_matches("ws://").trim_end_matches("/play")
+    }
 }
 
 /// All hosts, by number.

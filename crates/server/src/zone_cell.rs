@@ -3,7 +3,9 @@
 use crate::config::{CarrierConfig, Config, PolicyName};
 use crate::directory::Remote;
 use crate::disk::Disk;
+use crate::map::corners;
 use crate::record::Book;
+use crate::tally::Tally;
 use crate::world::World;
 use anyhow::Context as _;
 use carrier::{Direct, DirectConfig};
@@ -17,7 +19,7 @@ use net::cell::{self, End, Handle, Inbound, Owner};
 use net::session::House;
 use net::switchboard::Switchboard;
 use node::Host;
-use space::{Distance, ZoneId};
+use space::{Distance, Partition, Position, ZoneId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,11 +46,13 @@ struct Recipe {
     book: Book,
     directory: Remote,
     runtime: tokio::runtime::Handle,
+    tally: Arc<Tally>,
 }
 
 /// The zones of a host.
 pub struct Supervised {
     cells: Arc<Mutex<BTreeMap<u32, Handle<Host>>>>,
+    tally: Arc<Tally>,
 }
 
 /// Starts every zone that this host may hold. What comes out of the receiver is why one cannot be started again.
@@ -60,47 +64,21 @@ pub fn start_all(
     house: &Arc<House<Host>>,
 ) -> anyhow::Result<(Supervised, mpsc::Receiver<String>)> {
     let (sender, failed) = mpsc::channel(1);
-    let zones = Supervised { cells: Arc::default() };
+    let zones = Supervised { cells: Arc::default(), tally: Arc::default() };
     let id = config.host.id;
+    let map = Arc::new(world.map.partition().context("the world's borders make no sense")?);
+    policy(&config.carrier)?;
     for (&zone, hosts) in world.zones.iter().filter(|it| it.1.contains(&id)) {
-        let region = world.region().context("the world's region makes no sense")?;
-        let peers: Vec<Address> = hosts.iter().map(|&host| address::replica(host, zone)).collect();
-        let header = Header {
-            process: format!("host-{id}-zone-{zone}"),
-            world: Some(history::World {
-                game: world.game.clone(),
-                schema: world.schema,
-                zone: ZoneId(zone),
-                region: world.corners().unwrap_or_default().to_vec(),
-                hosts: peers.clone(),
-                durability: config.host.durability.into(),
-            }),
-        };
-        let book = Book::begin(config.history(), &header)?;
-        let zone_config = zone::Config {
-            zone: ZoneId(zone),
-            region,
-            rules: rules.clone(),
-            me: address::replica(id, zone),
-            peers,
-            founds: hosts.first() == Some(&id),
-            force: config.host.force,
-            durability: config.host.durability.into(),
-            timing: config.timing.timing(),
-            seed: world.seed,
-            players_max: config.host.players_max,
-            notes: book.is_on(),
-            plants: Plants::default(),
-        };
+        let book = Book::begin(config.history(), &header(config, world, &map, zone, hosts))?;
         let recipe = Recipe {
-            config: zone_config,
+            config: zone_config(config, world, &map, rules, zone, hosts, &book),
             carrier: config.carrier.clone(),
             folder: config.data.join(format!("host-{id}")).join(format!("zone-{zone}")),
             book,
             directory: directory.clone(),
             runtime: tokio::runtime::Handle::current(),
+            tally: zones.tally(),
         };
-        policy(&recipe.carrier)?;
         let (ended, mut endings) = mpsc::unbounded_channel();
         zones.put(zone, start(&recipe, house, ended.clone())?);
         tokio::spawn(supervise(
@@ -113,6 +91,54 @@ pub fn start_all(
         ));
     }
     Ok((zones, failed))
+}
+
+fn replicas(zone: u32, hosts: &[u32]) -> Vec<Address> {
+    hosts.iter().map(|&host| address::replica(host, zone)).collect()
+}
+
+/// What a replica's history says of itself.
+fn header(config: &Config, world: &World, map: &Partition, zone: u32, hosts: &[u32]) -> Header {
+    let corners = map.polygon(ZoneId(zone)).map(corners).unwrap_or_default();
+    Header {
+        process: format!("host-{}-zone-{zone}", config.host.id),
+        world: Some(history::World {
+            game: world.game.clone(),
+            schema: world.schema,
+            zone: ZoneId(zone),
+            region: corners.into_iter().filter_map(|[x, y]| Position::new(x, y).ok()).collect(),
+            hosts: replicas(zone, hosts),
+            durability: config.host.durability.into(),
+        }),
+    }
+}
+
+fn zone_config(
+    config: &Config,
+    world: &World,
+    map: &Arc<Partition>,
+    rules: &Arc<dyn Rules>,
+    zone: u32,
+    hosts: &[u32],
+    book: &Book,
+) -> zone::Config {
+    let id = config.host.id;
+    zone::Config {
+        zone: ZoneId(zone),
+        map: map.clone(),
+        zone_of: Arc::new(|it| address::zone_of(it).map(ZoneId)),
+        rules: rules.clone(),
+        me: address::replica(id, zone),
+        peers: replicas(zone, hosts),
+        founds: hosts.first() == Some(&id),
+        force: config.host.force,
+        durability: config.host.durability.into(),
+        timing: config.timing.timing(),
+        seed: world.seed,
+        players_max: config.host.players_max,
+        notes: book.is_on(),
+        plants: Plants::default(),
+    }
 }
 
 type Endings = mpsc::UnboundedReceiver<End>;
@@ -181,6 +207,7 @@ fn start(
         replica: handle.clone(),
         book,
         runtime: recipe.runtime.clone(),
+        tally: recipe.config.is_meshed().then(|| recipe.tally.clone()),
         disk_requests: Vec::new(),
         directory_requests: Vec::new(),
         faults: Seldom::default(),
@@ -218,6 +245,8 @@ struct ZoneOwner {
     replica: Handle<Host>,
     book: Book,
     runtime: tokio::runtime::Handle,
+    /// Where to count what happens between zones, if there are several.
+    tally: Option<Arc<Tally>>,
     disk_requests: Vec<disk::Request>,
     directory_requests: Vec<directory::Request>,
     faults: Seldom,
@@ -265,9 +294,12 @@ impl Owner<Host> for ZoneOwner {
         }
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self, host: &Host) {
         self.book.flush();
-        self.disk_requests.drain(..).for_each(|it| self.disk.ask(it));
+        // Of the two that write a record, the one who decided it counts it.
+        let reigns = matches!(host.replica().standing(), Standing::Primary(..));
+        let tally = self.tally.as_ref().filter(|_| reigns);
+        self.disk_requests.drain(..).for_each(|it| self.disk.ask(it, tally.cloned()));
         for request in self.directory_requests.drain(..) {
             let (directory, replica) = (self.directory.clone(), self.replica.clone());
             self.runtime.spawn(async move {
@@ -285,6 +317,11 @@ impl Supervised {
 
     fn handles(&self) -> Vec<(u32, Handle<Host>)> {
         locked(&self.cells).iter().map(|(&zone, it)| (zone, it.clone())).collect()
+    }
+
+    /// What happened between zones.
+    pub fn tally(&self) -> Arc<Tally> {
+        self.tally.clone()
     }
 
     /// Tells the metrics how things stand.

@@ -5,6 +5,7 @@
 //! the result of an action *sent after the fault*: only then can somebody play again. All checkers watch.
 
 use crate::fault::Kinds;
+use crate::judge::Ending;
 use crate::options::Options;
 use crate::violation::Violation;
 use crate::world::World;
@@ -78,7 +79,7 @@ pub fn sample(seed: u64, loss: Loss) -> Sample {
     let healed = world.now();
     world.run_until(healed + Span::from_millis(12_000));
     if world.judge.violations.is_empty() {
-        world.conclude();
+        world.conclude(Ending::Stopped);
     }
     Sample { loss, until_played, violations: world.judge.violations.into_vec() }
 }
@@ -86,6 +87,7 @@ pub fn sample(seed: u64, loss: Loss) -> Sample {
 fn options(seed: u64) -> Options {
     Options {
         seed,
+        zones: 1,
         players: PLAYERS,
         trouble: Span::from_millis(10_000),
         calm: Span::from_millis(10_000),
@@ -120,17 +122,17 @@ fn speak(world: &mut World) {
 
 /// Loses the primary, if there is one with a backup. Says which action each player sent last.
 fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
-    let (host, replica) = world.primary()?;
+    let zone = world.layout.zones().next()?;
+    let (host, replica) = world.primary(zone)?;
     let Standing::Primary(_, Alone::No) = replica.standing() else { return None };
-    let backup = world.service.reign(world.zone())?.backup?;
-    let place = host.0 as usize;
+    let backup = world.service.reign(zone)?.backup?;
     match loss {
-        Loss::Kill => world.crash(place, Span::from_millis(20_000)),
+        Loss::Kill => world.crash(host, Span::from_millis(20_000)),
         Loss::Freeze => world.sim.freeze(host, world.now() + Span::from_millis(10_000)),
         Loss::Mute => world.cut(host, backup),
         Loss::Deaf => world.cut(backup, host),
         Loss::Silent => {
-            let others = (0..crate::HOSTS).map(|it| world.host(it)).filter(|&it| it != host);
+            let others = world.layout.replicas().filter(|&it| it != host);
             for other in others.chain(world.player_addresses()).collect::<Vec<_>>() {
                 world.cut(host, other);
             }

@@ -63,6 +63,8 @@ kinds! {
     Storm "storm" "All players lose their connections together.",
     Rejoin "rejoin" "Players' programs die, and they come back with a new session.",
     Hostile "hostile" "Some players send nonsense.",
+    MeshCut "mesh-cut" "Replicas of different zones on two hosts cannot hear each other for a while (several zones).",
+    CrashOne "crash-one" "One replica of a host dies and comes back; the others on it live on (several zones).",
 }
 
 impl fmt::Display for Kind {
@@ -96,6 +98,8 @@ pub struct Kinds(u64);
 impl Kinds {
     /// Every kind.
     pub const ALL: Self = Self((1 << Kind::ALL.len()) - 1);
+    /// Every kind that there is in a world of one zone: the others are the last ones.
+    pub const OF_A_ZONE: Self = Self((1 << Kind::MeshCut as u8) - 1);
     /// None.
     pub const NONE: Self = Self(0);
 

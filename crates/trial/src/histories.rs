@@ -4,7 +4,7 @@
 //! from the first record of a world to wherever it was stopped. Whether everybody plays again after trouble, and
 //! whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
 
-use crate::judge::{About, Judge, Tally};
+use crate::judge::{About, Ending, Judge, Tally};
 use crate::ledger::Name;
 use crate::violation::Violation;
 use game::{Hosted, PlayerId, Rules};
@@ -12,7 +12,7 @@ use history::{Damage, EXTENSION, Entry, Life, What, World};
 use kosmos::Kosmos;
 use machine::{Address, Time};
 use serde::Serialize;
-use space::{Polygon, PolygonError};
+use space::{Polygon, PolygonError, Position, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,8 +88,8 @@ pub enum HistoryError {
 
 /// A history, in order.
 pub struct Histories {
-    /// The world.
-    pub world: World,
+    /// The world, as each of its zones tells of it.
+    pub zones: Vec<World>,
     /// How many processes wrote something.
     pub processes: usize,
     /// How many lives they had.
@@ -149,28 +149,34 @@ pub fn merged(mut files: Vec<(String, Vec<u8>)>) -> Result<Histories, HistoryErr
             Err(damage) => return Err(HistoryError::Damaged { file, damage }),
         }
     }
-    let world = one_world(&lives)?;
+    let zones = zones_of(&lives)?;
     let processes: BTreeSet<_> = lives.iter().filter_map(|it| Some(&it.1.header.as_ref()?.process)).collect();
     let (processes, torn) = (processes.len(), lives.iter().filter(|it| it.1.torn.is_some()).count());
     let count = lives.len();
     let mut entries: Vec<_> = lives.into_iter().flat_map(|it| it.1.entries).collect();
     entries.sort_by_key(|it| it.time); // Stable: what one process did stays in its order.
-    Ok(Histories { world, processes, lives: count, torn, entries: with_deaths(entries) })
+    Ok(Histories { zones, processes, lives: count, torn, entries: with_deaths(entries) })
 }
 
-fn one_world(lives: &[(String, Life)]) -> Result<World, HistoryError> {
-    let mut known: Option<(&String, &World)> = None;
+fn zones_of(lives: &[(String, Life)]) -> Result<Vec<World>, HistoryError> {
+    let mut zones: BTreeMap<ZoneId, (&String, &World)> = BTreeMap::new();
     for (file, life) in lives {
         let Some(world) = life.header.as_ref().and_then(|it| it.world.as_ref()) else { continue };
-        match known {
-            Some((first, other)) if other != world => {
-                return Err(HistoryError::Worlds { first: first.clone(), second: file.clone() });
-            }
-            Some(_) => (),
-            None => known = Some((file, world)),
+        let (first, same_zone) = zones.get(&world.zone).copied().unwrap_or((file, world));
+        let (other, any_zone) = zones.values().next().copied().unwrap_or((file, world));
+        if same_zone != world {
+            return Err(HistoryError::Worlds { first: first.clone(), second: file.clone() });
         }
+        let settings = |it: &World| (it.game.clone(), it.schema, it.durability);
+        if settings(any_zone) != settings(world) {
+            return Err(HistoryError::Worlds { first: other.clone(), second: file.clone() });
+        }
+        zones.insert(world.zone, (first, world));
     }
-    known.map(|it| it.1.clone()).ok_or(HistoryError::NoWorld)
+    match zones.is_empty() {
+        true => Err(HistoryError::NoWorld),
+        false => Ok(zones.into_values().map(|it| it.1.clone()).collect()),
+    }
 }
 
 /// Whoever starts again without having stopped was killed: at the latest when they said the last thing that
@@ -213,11 +219,11 @@ impl Histories {
             }
         }
         if place.is_none() {
-            judge.end();
+            judge.end(Ending::Stopped);
             place = judge.violations.first().map(|it| self.place(it));
         }
         Ok(Verdict {
-            records: judge.ledger.records.len() as u64,
+            records: judge.records(),
             actions_asked: judge.asked(),
             tally: judge.tally,
             unanswered: judge.unanswered(),
@@ -230,15 +236,33 @@ impl Histories {
         self.entries.partition_point(|it| it.time <= time)
     }
 
-    fn about(&self) -> Result<About, HistoryError> {
-        let World { game, schema, zone, region, hosts, durability } = &self.world;
-        let region = Polygon::new(region)?;
-        let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(region.clone())));
-        if rules.schema() != *schema {
-            let (game, found, known) = (game.clone(), *schema, rules.schema());
-            return Err(HistoryError::Schema { game, found, known });
+    fn about(&self) -> Result<Vec<About>, HistoryError> {
+        let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(self.bounds()?)));
+        let mut abouts = Vec::new();
+        for World { game, schema, zone, region, hosts, durability } in &self.zones {
+            if rules.schema() != *schema {
+                let (game, found, known) = (game.clone(), *schema, rules.schema());
+                return Err(HistoryError::Schema { game, found, known });
+            }
+            let (zone, region, rules) = (*zone, Polygon::new(region)?, Arc::clone(&rules));
+            abouts.push(About { zone, region, rules, hosts: hosts.clone(), durability: *durability });
         }
-        Ok(About { zone: *zone, region, rules, hosts: hosts.clone(), durability: *durability })
+        Ok(abouts)
+    }
+
+    /// The whole world: a rectangle, if it has several zones.
+    fn bounds(&self) -> Result<Polygon, HistoryError> {
+        if let [zone] = self.zones.as_slice() {
+            return Ok(Polygon::new(&zone.region)?);
+        }
+        let corners = || self.zones.iter().flat_map(|it| &it.region);
+        let (mut low, mut high) = ((i64::MAX, i64::MAX), (i64::MIN, i64::MIN));
+        for (x, y) in corners().map(|it| (i64::from(it.x()), i64::from(it.y()))) {
+            low = (low.0.min(x), low.1.min(y));
+            high = (high.0.max(x), high.1.max(y));
+        }
+        let corner = |(x, y)| Position::saturating(x, y);
+        Ok(Polygon::rectangle(corner(low), corner(high))?)
     }
 
     /// The entries around a place, one line each; the last one before the place is marked.

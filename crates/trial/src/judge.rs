@@ -3,13 +3,14 @@
 //! On the simulator the judge listens while the world runs; of real processes it hears what they wrote down (see
 //! [`crate::histories`]). It cannot tell the difference.
 
-use crate::check::{Checkers, Fact};
-use crate::ledger::{Ledger, Name, Told};
+use crate::check::{self, Chain, Observers};
+use crate::court::Court;
+use crate::ledger::{Ledger, Name};
 use crate::violation::Violations;
 use game::{PlayerId, Rules};
 use history::{Entry, What};
 use machine::{Address, Span, Time};
-use space::{Epoch, Polygon, ZoneId};
+use space::{Polygon, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zone::{Durability, Note, Outcome, Reign, State};
@@ -35,7 +36,29 @@ pub struct Tally {
     pub rolled_back: u64,
 }
 
-/// What a judge must know of a world before anything happens in it.
+/// What zones did together, as far as it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Crossings {
+    /// Events in which several zones took part.
+    pub cross_zone_events: u64,
+    /// Objects that changed their owner.
+    pub transfers: u64,
+    /// Zones that were cut in two.
+    pub splits: u64,
+    /// Zones that were put together.
+    pub merges: u64,
+}
+
+/// How a history ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything had healed for a while: what was begun long ago must be over.
+    Settled,
+    /// It was stopped, whatever was under way.
+    Stopped,
+}
+
+/// What a judge must know of a zone before anything happens in it.
 #[derive(Clone)]
 pub struct About {
     /// Which zone.
@@ -57,7 +80,7 @@ impl About {
     }
 
     /// How much of what was announced a full stop may undo.
-    const fn lost_max(&self) -> Option<Span> {
+    pub(crate) const fn lost_max(&self) -> Option<Span> {
         match self.durability {
             Durability::Synced => None,
             Durability::Batched => Some(LOST_MAX),
@@ -83,36 +106,58 @@ struct Asked {
 
 /// Who hears everything.
 pub struct Judge {
-    /// What really happened.
-    pub ledger: Ledger,
     /// What was counted.
     pub tally: Tally,
     /// What was violated.
     pub violations: Violations,
-    about: About,
-    checkers: Checkers,
+    courts: BTreeMap<ZoneId, Court>,
+    /// The zones of those who may hold a replica.
+    zones: BTreeMap<Address, ZoneId>,
+    observers: Observers,
     lives: BTreeMap<Address, Life>,
     asked: Asked,
-    reigning: Option<Address>,
-    /// The highest epoch anybody reigned in, and who did.
-    throne: Option<(Epoch, Address)>,
     stranger: Option<(Address, Name)>,
 }
 
 impl Judge {
     /// A judge who has heard nothing.
-    pub fn new(seed: u64, about: About) -> Self {
+    pub fn new(seed: u64, about: impl IntoIterator<Item = About>) -> Self {
+        let courts: BTreeMap<_, _> = about.into_iter().map(|it| (it.zone, Court::new(it))).collect();
+        let zones =
+            courts.iter().flat_map(|(&zone, it)| it.about.hosts.iter().map(move |&host| (host, zone)));
         Self {
-            ledger: Ledger::default(),
             tally: Tally::default(),
             violations: Violations::new(seed),
-            about,
-            checkers: Checkers::default(),
+            zones: zones.collect(),
+            courts,
+            observers: Observers::default(),
             lives: BTreeMap::new(),
             asked: Asked::default(),
-            reigning: None,
-            throne: None,
             stranger: None,
+        }
+    }
+
+    /// What really happened in a zone.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such zone.
+    pub fn ledger(&self, zone: ZoneId) -> &Ledger {
+        &self.courts.get(&zone).expect("the judge was told of every zone").ledger
+    }
+
+    /// How many records were written.
+    pub fn records(&self) -> u64 {
+        self.courts.values().map(|it| it.ledger.records.len() as u64).sum()
+    }
+
+    /// What zones did together.
+    pub fn crossings(&self) -> Crossings {
+        let sum = |count: fn(&Ledger) -> u64| self.courts.values().map(|it| count(&it.ledger)).sum();
+        Crossings {
+            cross_zone_events: sum(|it| it.decided),
+            transfers: sum(|it| it.departed),
+            ..Crossings::default()
         }
     }
 
@@ -124,12 +169,25 @@ impl Judge {
             What::Started => self.started(by),
             What::Holds(name) => self.holds(by, *name),
             What::Said(note) => self.said(by, note),
-            What::Kept(name) => self.ledger.kept(by, *name),
-            What::Pictured(name) => self.ledger.pictured(by, *name),
-            What::Cut(from) => self.ledger.cut(by, *from),
+            What::Kept(name) => self.with_ledger(by, |it| it.kept(by, *name)),
+            What::Pictured(name) => self.with_ledger(by, |it| it.pictured(by, *name)),
+            What::Cut(from) => self.with_ledger(by, |it| it.cut(by, *from)),
             What::Reign(zone, reign) => self.named(*zone, *reign),
             What::Crashed => self.died(by, Some(now)),
             What::Stopped => self.died(by, None),
+        }
+    }
+
+    /// The zone that somebody belongs to. Where there is only one, that is everybody's.
+    fn zone_of(&self, by: Address) -> Option<ZoneId> {
+        let only = || self.courts.keys().next().copied().filter(|_| self.courts.len() == 1);
+        self.zones.get(&by).copied().or_else(only)
+    }
+
+    fn with_ledger(&mut self, by: Address, act: impl FnOnce(&mut Ledger)) {
+        let zone = self.zone_of(by);
+        if let Some(court) = zone.and_then(|it| self.courts.get_mut(&it)) {
+            act(&mut court.ledger);
         }
     }
 
@@ -139,7 +197,7 @@ impl Judge {
         let now = self.violations.now;
         self.died(by, Some(now)); // Nobody lives twice at once.
         let before = self.lives.insert(by, Life { since: now, lives: true });
-        let is_host = self.about.hosts.contains(&by);
+        let is_host = self.zones.contains_key(&by);
         self.tally.restarts += u64::from(is_host && before.is_some());
         // Whoever waited for these answers is gone.
         self.asked.open.retain(|(session, _), _| *session != by);
@@ -149,26 +207,30 @@ impl Judge {
     fn died(&mut self, by: Address, at: Option<Time>) {
         let Some(life) = self.lives.get_mut(&by).filter(|it| it.lives) else { return };
         life.lives = false;
-        self.checkers.see(Fact::Gone(by), &self.ledger, &self.about, &mut self.violations);
-        self.ledger.forget(by, at);
+        let zone = self.zone_of(by);
+        if let Some(court) = zone.and_then(|it| self.courts.get_mut(&it)) {
+            court.died(by, at, &mut self.violations);
+        }
     }
 
     fn holds(&mut self, by: Address, name: Option<Name>) {
         self.look_for_strangers(by, name);
-        self.ledger.disk_is(by, name);
+        self.with_ledger(by, |it| it.disk_is(by, name));
     }
 
     /// A record that nobody wrote is from before this history began.
     fn look_for_strangers(&mut self, by: Address, name: Option<Name>) {
-        let unknown = name.filter(|it| 0 < it.1 && !self.ledger.records.contains_key(it));
+        let court = self.zone_of(by).and_then(|it| self.courts.get(&it));
+        let is_known = |it: &Name| court.is_some_and(|court| court.ledger.records.contains_key(it));
+        let unknown = name.filter(|it| 0 < it.1 && !is_known(it));
         if let (None, Some(name)) = (self.stranger, unknown) {
             self.stranger = Some((by, name));
         }
     }
 
     fn named(&mut self, zone: ZoneId, reign: Reign) {
-        if zone == self.about.zone {
-            self.ledger.reigns.insert(reign.epoch, reign);
+        if let Some(court) = self.courts.get_mut(&zone) {
+            court.ledger.reigns.insert(reign.epoch, reign);
         }
     }
 
@@ -189,12 +251,11 @@ impl Judge {
             Note::Answered { player, outcome, .. } => self.answered(by, *player, outcome),
             _ => (),
         }
-        self.checkers.see(Fact::Said(by, note), &self.ledger, &self.about, &mut self.violations);
-        self.ledger.hear(self.violations.now, by, note);
-        if let Note::Reigns { epoch, .. } = note {
-            self.tally.failovers += u64::from(self.reigning.is_some_and(|it| it != by));
-            self.reigning = Some(by);
-            self.throne = self.throne.max(Some((*epoch, by)));
+        self.observers.see(by, note, &mut self.violations);
+        let zone = self.zone_of(by);
+        if let Some(court) = zone.and_then(|it| self.courts.get_mut(&it)) {
+            let took_over = court.said(by, note, &mut self.violations);
+            self.tally.failovers += u64::from(took_over);
         }
     }
 
@@ -206,40 +267,21 @@ impl Judge {
         }
     }
 
-    /// After a full stop, a world that does not sync before it tells may have lost its last moments: what everybody
-    /// who knew it took to the grave.
+    /// A full stop may be forgiven.
     fn pardon(&mut self, host: Address) {
-        let Some(&last) = self.ledger.memory.get(&host) else { return };
-        let Some((first, told)) = self.ledger.lost(last) else { return };
-        let Some(allowed_from) = self.pardoned_from(host, first, told) else { return };
-        self.ledger.roll_back(last, first.1);
-        self.checkers.roll_back(allowed_from);
+        let since = self.lives.get(&host).map(|it| it.since);
+        let court = self.zone_of(host).and_then(|it| self.courts.get_mut(&it));
+        let Some(allowed_from) = court.and_then(|it| it.pardon(host, since)) else { return };
+        self.observers.roll_back(allowed_from);
         self.tally.rolled_back += 1;
-    }
-
-    /// Since when announcements may be undone, if the loss of this one is forgivable.
-    fn pardoned_from(&self, host: Address, lost: Name, told: Told) -> Option<Time> {
-        let lost_max = self.about.lost_max()?;
-        // Whoever is alone has it on disk before it speaks, and whoever was there when it was told should know it.
-        let owed = told.alone && !self.about.is_single();
-        let was_there = self.lives.get(&host).is_some_and(|it| it.since <= told.time);
-        let known = self.ledger.memory.values().any(|&it| self.ledger.holds(it, lost));
-        if owed || was_there || known {
-            return None;
-        }
-        let knew = self.ledger.former.iter().filter(|it| self.ledger.holds(it.last, lost));
-        let stopped = knew.filter_map(|it| it.killed).max()?;
-        let allowed_from = stopped - lost_max;
-        (allowed_from <= told.time).then_some(allowed_from)
     }
 
     // The end.
 
-    /// Judges the history that survived; says what it comes to, if there was anything to judge.
-    pub fn end(&mut self) -> Option<State> {
-        let (_, host) = self.throne?;
-        let last = self.ledger.last_of(host)?;
-        self.checkers.end(last, &self.ledger, &self.about, &mut self.violations)
+    /// Judges the history that survived; says what each zone comes to, if there was anything to judge.
+    pub fn end(&mut self, ending: Ending) -> Vec<State> {
+        let chains: Vec<_> = self.courts.values().filter_map(Chain::of).collect();
+        check::end(&chains, &self.observers, ending, &mut self.violations)
     }
 
     /// Somebody came with a record that nobody wrote: the history does not begin with the world.

@@ -9,7 +9,7 @@ pub use history::Name;
 use machine::{Address, Time};
 use space::Epoch;
 use std::collections::BTreeMap;
-use zone::{Index, Note, Ran, Record, Reign};
+use zone::{Change, Index, Item, Note, Ran, Record, Reign};
 
 /// A record, with everything that led to it.
 #[derive(Clone, Debug)]
@@ -63,6 +63,10 @@ pub struct Ledger {
     pub announced: BTreeMap<Index, Told>,
     /// Who reigned when, as the directory has it.
     pub reigns: BTreeMap<Epoch, Reign>,
+    /// Events that this zone decided with others.
+    pub decided: u64,
+    /// Objects that went over to another zone.
+    pub departed: u64,
 }
 
 impl Ledger {
@@ -81,6 +85,10 @@ impl Ledger {
     fn wrote(&mut self, now: Time, host: Address, bytes: &[u8], ran: Option<&Ran>) {
         let Some(record) = Record::from_bytes(bytes) else { return };
         let name = (record.epoch, record.index);
+        let decided = |it: &Change| matches!(it, Change::Posted { item: Item::Decided(_), .. });
+        self.decided += u64::from(record.changes.iter().any(decided));
+        let departed = |it: &&Change| matches!(it, Change::Departed { .. });
+        self.departed += record.changes.iter().filter(departed).count() as u64;
         let before = self.memory.get(&host).map_or(Epoch(0), |it| it.0);
         self.starts.entry(record.epoch).or_insert((record.index, before));
         self.records.entry(name).or_insert_with(|| Logged {
@@ -194,11 +202,5 @@ impl Ledger {
     /// Every record of a history, in order.
     pub fn chain(&self, last: Name) -> Vec<Name> {
         (1..=last.1).filter_map(|index| self.epoch_at(last, index).map(|epoch| (epoch, index))).collect()
-    }
-
-    /// These records, and when they were written.
-    pub fn decoded(&self, records: &[Name]) -> impl Iterator<Item = (Time, Record)> {
-        let logged = records.iter().filter_map(|name| self.records.get(name));
-        logged.filter_map(|it| Some((it.at, Record::from_bytes(&it.bytes)?)))
     }
 }

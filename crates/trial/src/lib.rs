@@ -8,11 +8,13 @@
 //! This crate models no protocol: it runs the real ones. It never decides what a machine does.
 
 pub mod check;
+mod court;
 mod disk;
 pub mod failover;
 pub mod fault;
 pub mod histories;
 mod judge;
+mod layout;
 pub mod ledger;
 mod options;
 pub mod plan;
@@ -24,9 +26,10 @@ mod shrink;
 mod violation;
 mod world;
 
-pub use judge::{About, Judge, Tally};
+pub use judge::{About, Crossings, Ending, Judge, Tally};
+pub use layout::{HOSTS, Layout};
 pub use options::{Asked, Options};
 pub use run::{Outcome, run, run_recorded, run_with};
 pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
-pub use world::{HOSTS, World};
+pub use world::World;

@@ -17,12 +17,23 @@ pub struct Asked {
     pub durability: Option<Durability>,
     /// How many things go wrong, if it is not drawn.
     pub faults: Option<u32>,
+    /// The fewest zones and the most.
+    pub zones: (u32, u32),
 }
 
 impl Asked {
-    /// Every kind of trouble, everything works.
-    pub const EVERYTHING: Self =
-        Self { kinds: Kinds::ALL, all_kinds: false, plants: Plants::NONE, durability: None, faults: None };
+    /// One zone, every kind of trouble there is for one, everything works.
+    pub const EVERYTHING: Self = Self {
+        kinds: Kinds::OF_A_ZONE,
+        all_kinds: false,
+        plants: Plants::NONE,
+        durability: None,
+        faults: None,
+        zones: (1, 1),
+    };
+
+    /// The same with several zones, and what can go wrong between them.
+    pub const MESH: Self = Self { kinds: Kinds::ALL, zones: (2, 8), ..Self::EVERYTHING };
 }
 
 /// One trial.
@@ -30,6 +41,8 @@ impl Asked {
 pub struct Options {
     /// Where all chance starts.
     pub seed: u64,
+    /// How many zones the world has.
+    pub zones: u32,
     /// How many play.
     pub players: u32,
     /// How long there is trouble.
@@ -60,9 +73,11 @@ impl Options {
         let trouble = Span::from_millis(45_000 + rng.below(55_000));
         let drawn = if rng.coin() { Durability::Batched } else { Durability::Synced };
         let faults = 4 + rng.below(30);
+        let zones = zones(seed, asked);
         Self {
             seed,
-            players: players as u32,
+            zones,
+            players: if zones == 1 { players as u32 } else { (players as u32).max(PLAYERS_EACH * zones) },
             trouble,
             calm: Span::from_millis(20_000),
             kinds,
@@ -78,4 +93,14 @@ impl Options {
     pub const fn has(&self, kind: Kind) -> bool {
         self.kinds.has(kind)
     }
+}
+
+/// The fewest players per zone, if there are several: somebody must cross borders.
+const PLAYERS_EACH: u32 = 3;
+
+/// How many zones there are. Chance of its own: what else a seed draws does not depend on it.
+fn zones(seed: u64, asked: &Asked) -> u32 {
+    let (fewest, most) = asked.zones;
+    let mut rng = Rng::seeded(seed).fork_named(0x007a_6f6e);
+    fewest + rng.below(u64::from(most - fewest) + 1) as u32
 }

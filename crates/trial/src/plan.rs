@@ -1,13 +1,17 @@
 //! What goes wrong and when: a list drawn from the seed, so that it can be printed, replayed and shortened.
 
+mod point;
+
+pub use point::{Trigger, Victim};
+
+use crate::disk::Disk;
 use crate::fault::Kind;
+use crate::layout::HOSTS;
 use crate::options::Options;
-use crate::world::{HOSTS, World};
+use crate::world::World;
 use machine::{Address, Rng, Span, Time};
 use sim::Profile;
-use std::collections::BTreeSet;
 use std::fmt;
-use zone::{Event, Note};
 
 /// One thing that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,73 +42,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A host dies right after it did this.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trigger {
-    host: Address,
-    point: Point,
-    /// Who has asked for a swap and has no answer, as far as can be seen.
-    swapping: BTreeSet<Address>,
-}
-
-/// A step of a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Point {
-    Wrote,
-    Stored,
-    Announces,
-    Reigns,
-    Follows,
-    Replaced,
-    AsksDisk,
-    Swaps,
-    Looks,
-    /// It stores something although it has asked to reign. It should not; if it does, this is when it hurts.
-    StoredWhileSwapping,
-}
-
-const POINTS: [Point; 10] = [
-    Point::Wrote,
-    Point::Stored,
-    Point::Announces,
-    Point::Reigns,
-    Point::Follows,
-    Point::Replaced,
-    Point::AsksDisk,
-    Point::Swaps,
-    Point::Looks,
-    Point::StoredWhileSwapping,
-];
-
-impl Trigger {
-    /// Whether the host did it.
-    pub fn trips(&mut self, host: Address, event: &Event) -> bool {
-        use machine::directory::Request;
-        match event {
-            Event::Directory(Request::Swap { .. }) => {
-                self.swapping.insert(host);
-            }
-            Event::Note(Note::Reigns { .. } | Note::Resigned { .. } | Note::Follows { .. }) => {
-                self.swapping.remove(&host);
-            }
-            Event::Note(Note::Stored { .. }) if self.point == Point::StoredWhileSwapping => {
-                return self.swapping.contains(&host); // Whoever it is.
-            }
-            _ => (),
-        }
-        let did = match event {
-            Event::Note(Note::Wrote { .. }) => Point::Wrote,
-            Event::Note(Note::Stored { .. }) => Point::Stored,
-            Event::Note(Note::Announces { .. }) => Point::Announces,
-            Event::Note(Note::Reigns { .. }) => Point::Reigns,
-            Event::Note(Note::Follows { .. }) => Point::Follows,
-            Event::Note(Note::Replaced { .. }) => Point::Replaced,
-            Event::Disk(_) => Point::AsksDisk,
-            Event::Directory(Request::Swap { .. }) => Point::Swaps,
-            Event::Directory(Request::Read { .. }) => Point::Looks,
-            _ => return false,
-        };
-        host == self.host && did == self.point
+/// A fault, told to a person: with the step at which a host is to die.
+pub fn told(fault: &Fault, options: &Options) -> String {
+    match fault.kind {
+        Kind::Point => format!("{fault}: {}", Trigger::drawn(fault.host, fault.chance, options.zones)),
+        _ => fault.to_string(),
     }
 }
 
@@ -133,7 +75,13 @@ fn draw(options: &Options, kinds: &[Kind], rng: &mut Rng) -> Fault {
     let at = Time::from_millis(QUIET + rng.below(options.trouble.as_millis() - QUIET));
     let longest = match kind {
         Kind::Pause => 10_000,
-        Kind::Crash | Kind::Point | Kind::Wipe | Kind::DiskFlip | Kind::DiskOld | Kind::StopAll => 6_000,
+        Kind::Crash
+        | Kind::CrashOne
+        | Kind::Point
+        | Kind::Wipe
+        | Kind::DiskFlip
+        | Kind::DiskOld
+        | Kind::StopAll => 6_000,
         Kind::DirectorySlow | Kind::DirectoryLossy | Kind::DirectoryLate => 30_000,
         Kind::ClockStep => 300_000,
         _ => 8_000,
@@ -149,77 +97,72 @@ fn draw(options: &Options, kinds: &[Kind], rng: &mut Rng) -> Fault {
 /// Lets it begin.
 pub fn begin(world: &mut World, fault: &Fault) {
     let Fault { host, other, span, chance, .. } = *fault;
-    let (a, b) = (world.host(host), world.host(other));
+    let (here, there) = (world.layout.on_host(host), world.layout.on_host(other));
     let until = world.now() + span;
     match fault.kind {
-        Kind::Spike => set_both(world, a, b, |it| it.with_jitter(Span::from_millis(chance % 500))),
+        Kind::Spike => set_both(world, fault, |it| it.with_jitter(Span::from_millis(chance % 500))),
         Kind::Narrow => {
             let rate = 2_000 + chance % 50_000;
-            set_both(world, a, b, |it| it.with_rate(rate).expect("a rate"));
+            set_both(world, fault, |it| it.with_rate(rate).expect("a rate"));
         }
-        Kind::Cut => {
-            world.cut(a, b);
-            world.cut(b, a);
+        Kind::Cut => each_pair(&here, &there, |a, b| cut_both(world, a, b)),
+        Kind::OneWay => each_pair(&here, &there, |a, b| world.cut(a, b)),
+        Kind::MeshCut => {
+            let layout = world.layout.clone();
+            each_pair(&here, &there, |a, b| {
+                if layout.zone_of(a) != layout.zone_of(b) {
+                    cut_both(world, a, b);
+                }
+            });
         }
-        Kind::OneWay => world.cut(a, b),
         Kind::Isolate => {
-            world.isolate(host, true);
-            for peer in everybody_but(world, a) {
-                world.cut(a, peer);
-                world.cut(peer, a);
-            }
+            here.iter().for_each(|&it| world.isolate(it, true));
+            let others = everybody_but(world, host);
+            each_pair(&here, &others, |a, b| cut_both(world, a, b));
         }
         Kind::Clog => {
-            for peer in everybody_but(world, a) {
+            let others = everybody_but(world, host);
+            each_pair(&here, &others, |a, b| {
                 if world.draw(2) == 0 {
-                    world.cut(a, peer);
+                    world.cut(a, b);
+                }
+            });
+        }
+        Kind::Reset => here.iter().for_each(|&it| world.reset(it)),
+        Kind::Crash => drop(world.crash_host_if_safe(host, span)),
+        Kind::CrashOne => {
+            let replica = here[(chance % here.len() as u64) as usize];
+            world.crash_if_safe(replica, span);
+        }
+        Kind::Point => {
+            let trigger = Trigger::drawn(host, chance, world.options.zones);
+            world.triggers.push(trigger);
+        }
+        Kind::Wipe => tamper(world, fault, |disk, _| disk.wipe()),
+        Kind::DiskFlip => tamper(world, fault, Disk::flip_bit),
+        Kind::DiskOld if chance % 2 == 0 => here.iter().for_each(|&it| world.disk(it).remember()),
+        Kind::DiskOld => tamper(world, fault, |disk, rng| {
+            disk.put_back(rng);
+        }),
+        Kind::StopAll => stop_all(world, span),
+        Kind::Pause => here.iter().for_each(|&it| world.sim.freeze(it, until)),
+        Kind::Slow => here.iter().for_each(|&it| world.sim.slow(it, Span::from_micros(chance % 2_000))),
+        Kind::ClockRate => {
+            let rate = 500_000 + (chance % 1_500_000) as u32;
+            here.iter().for_each(|&it| world.sim.set_clock_rate(it, rate));
+        }
+        Kind::ClockStep => here.iter().for_each(|&it| world.sim.step_clock(it, span)),
+        Kind::DiskError => here.iter().for_each(|&it| world.disk(it).failing = true),
+        Kind::DiskFull => {
+            for it in here {
+                if world.is_safe_without(it) {
+                    world.disk(it).limit(Some((chance % 20_000) as usize));
                 }
             }
         }
-        Kind::Reset => world.reset(a),
-        Kind::Crash => drop(world.crash_if_safe(host, span)),
-        Kind::Point => {
-            let point = POINTS[(chance % POINTS.len() as u64) as usize];
-            world.triggers.push(Trigger { host: a, point, swapping: BTreeSet::new() });
+        Kind::DiskSlow => {
+            here.iter().for_each(|&it| world.disk(it).slowness = Span::from_millis(1 + chance % 200));
         }
-        Kind::Wipe => {
-            if !is_alone(world, a)
-                && world.crash_if_safe(host, span)
-                && let Some((disk, _)) = world.disk_of_dead(host)
-            {
-                disk.wipe();
-            }
-        }
-        Kind::DiskFlip => {
-            if !is_alone(world, a)
-                && world.crash_if_safe(host, span)
-                && let Some((disk, rng)) = world.disk_of_dead(host)
-            {
-                disk.flip_bit(rng);
-            }
-        }
-        Kind::DiskOld => {
-            if chance % 2 == 0 {
-                world.disk(host).remember();
-            } else if !is_alone(world, a)
-                && world.crash_if_safe(host, span)
-                && let Some((disk, rng)) = world.disk_of_dead(host)
-            {
-                disk.put_back(rng);
-            }
-        }
-        Kind::StopAll => stop_all(world, span),
-        Kind::Pause => world.sim.freeze(a, until),
-        Kind::Slow => world.sim.slow(a, Span::from_micros(chance % 2_000)),
-        Kind::ClockRate => world.sim.set_clock_rate(a, 500_000 + (chance % 1_500_000) as u32),
-        Kind::ClockStep => world.sim.step_clock(a, span),
-        Kind::DiskError => world.disk(host).failing = true,
-        Kind::DiskFull => {
-            if world.is_safe_without(host) {
-                world.disk(host).limit(Some((chance % 20_000) as usize));
-            }
-        }
-        Kind::DiskSlow => world.disk(host).slowness = Span::from_millis(1 + chance % 200),
         Kind::DirectoryDown => world.service.down = true,
         Kind::DirectorySlow => world.service.delay = Span::from_millis(1 + chance % 500),
         Kind::DirectoryLossy => world.service.loss_percent = 10 + chance % 60,
@@ -242,28 +185,23 @@ pub fn begin(world: &mut World, fault: &Fault) {
 
 /// Lets it end.
 pub fn end(world: &mut World, fault: &Fault) {
-    let (a, b) = (world.host(fault.host), world.host(fault.other));
+    let (here, there) = (world.layout.on_host(fault.host), world.layout.on_host(fault.other));
     match fault.kind {
-        Kind::Spike | Kind::Narrow => {
+        Kind::Spike | Kind::Narrow => each_pair(&here, &there, |a, b| {
             world.set_profile(a, b, None);
             world.set_profile(b, a, None);
-        }
-        Kind::Cut => {
-            world.mend(a, b);
-            world.mend(b, a);
-        }
-        Kind::OneWay => world.mend(a, b),
+        }),
+        Kind::Cut | Kind::MeshCut => each_pair(&here, &there, |a, b| mend_both(world, a, b)),
+        Kind::OneWay => each_pair(&here, &there, |a, b| world.mend(a, b)),
         Kind::Isolate | Kind::Clog => {
-            world.isolate(fault.host, false);
-            for peer in everybody_but(world, a) {
-                world.mend(a, peer);
-                world.mend(peer, a);
-            }
+            here.iter().for_each(|&it| world.isolate(it, false));
+            let others = everybody_but(world, fault.host);
+            each_pair(&here, &others, |a, b| mend_both(world, a, b));
         }
-        Kind::Slow => world.sim.slow(a, Span::ZERO),
-        Kind::ClockRate => world.sim.set_clock_rate(a, 1_000_000),
-        Kind::DiskFull => world.disk(fault.host).limit(None),
-        Kind::DiskSlow => world.disk(fault.host).slowness = Span::ZERO,
+        Kind::Slow => here.iter().for_each(|&it| world.sim.slow(it, Span::ZERO)),
+        Kind::ClockRate => here.iter().for_each(|&it| world.sim.set_clock_rate(it, 1_000_000)),
+        Kind::DiskFull => here.iter().for_each(|&it| world.disk(it).limit(None)),
+        Kind::DiskSlow => here.iter().for_each(|&it| world.disk(it).slowness = Span::ZERO),
         Kind::DirectoryDown => world.service.down = false,
         Kind::DirectorySlow => world.service.delay = Span::from_millis(2),
         Kind::DirectoryLossy => world.service.loss_percent = 0,
@@ -272,32 +210,72 @@ pub fn end(world: &mut World, fault: &Fault) {
     }
 }
 
-/// Kills everything at once, if all hosts live: one that is down already may be the one that knows.
-fn stop_all(world: &mut World, span: Span) {
-    let all_live = (0..HOSTS).all(|it| world.sim.is_up(world.host(it)));
-    if !all_live || world.judge.ledger.last_announced().is_none() {
+/// Kills a host and does something to its disks, unless one of them is all that is left of a zone.
+fn tamper(world: &mut World, fault: &Fault, change: impl Fn(&mut Disk, &mut Rng)) {
+    let mut replicas = world.layout.on_host(fault.host);
+    let alone = replicas.iter().any(|&it| is_alone(world, it));
+    // Whoever is down already may come back with what nobody else has.
+    replicas.retain(|&it| world.sim.is_up(it));
+    if alone || !world.crash_host_if_safe(fault.host, fault.span) {
         return;
     }
-    for place in 0..HOSTS {
-        if world.sim.is_up(world.host(place)) {
-            let later = Span::from_millis(world.draw(2_000));
-            world.crash(place, span + later);
+    for replica in replicas {
+        if let Some((disk, rng)) = world.disk_of_dead(replica) {
+            change(disk, rng);
         }
     }
 }
 
-fn is_alone(world: &World, host: Address) -> bool {
-    world.service.reign(world.zone()).is_none_or(|it| it.primary == host && it.backup.is_none())
-}
-
-fn everybody_but(world: &World, address: Address) -> Vec<Address> {
-    let hosts = (0..HOSTS).map(|it| world.host(it));
-    hosts.chain(world.player_addresses()).filter(|&it| it != address).collect()
-}
-
-fn set_both(world: &mut World, a: Address, b: Address, change: impl Fn(Profile) -> Profile) {
-    for (from, to) in [(a, b), (b, a)] {
-        let profile = change(world.usual(from, to));
-        world.set_profile(from, to, Some(profile));
+/// Kills everything at once, if everything lives: one that is down already may be the one that knows.
+fn stop_all(world: &mut World, span: Span) {
+    let all_live = world.layout.replicas().all(|it| world.sim.is_up(it));
+    let all_spoke = world.layout.zones().all(|it| world.judge.ledger(it).last_announced().is_some());
+    if !all_live || !all_spoke {
+        return;
     }
+    for host in 0..HOSTS {
+        let later = Span::from_millis(world.draw(2_000));
+        for replica in world.layout.on_host(host) {
+            world.crash(replica, span + later);
+        }
+    }
+}
+
+fn is_alone(world: &World, replica: Address) -> bool {
+    let reign = world.layout.zone_of(replica).and_then(|zone| world.service.reign(zone));
+    reign.is_none_or(|it| it.primary == replica && it.backup.is_none())
+}
+
+/// All replicas on other hosts, and all players.
+fn everybody_but(world: &World, host: usize) -> Vec<Address> {
+    let replicas = world.layout.replicas().filter(|&it| world.layout.host_of(it) != Some(host));
+    replicas.chain(world.player_addresses()).collect()
+}
+
+fn each_pair(here: &[Address], there: &[Address], mut act: impl FnMut(Address, Address)) {
+    for &a in here {
+        for &b in there {
+            act(a, b);
+        }
+    }
+}
+
+fn cut_both(world: &mut World, a: Address, b: Address) {
+    world.cut(a, b);
+    world.cut(b, a);
+}
+
+fn mend_both(world: &mut World, a: Address, b: Address) {
+    world.mend(a, b);
+    world.mend(b, a);
+}
+
+fn set_both(world: &mut World, fault: &Fault, change: impl Fn(Profile) -> Profile) {
+    let (here, there) = (world.layout.on_host(fault.host), world.layout.on_host(fault.other));
+    each_pair(&here, &there, |a, b| {
+        for (from, to) in [(a, b), (b, a)] {
+            let profile = change(world.usual(from, to));
+            world.set_profile(from, to, Some(profile));
+        }
+    });
 }

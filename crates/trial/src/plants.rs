@@ -21,10 +21,12 @@ pub struct Planted {
     durability: Durability,
     /// How many things go wrong, if the usual number is not enough for what it takes to come together.
     faults: Option<u32>,
+    /// Whether it takes several zones.
+    pub between: bool,
 }
 
 /// All of them.
-pub const PLANTED: [Planted; 21] = [
+pub const PLANTED: [Planted; 30] = [
     planted(
         Plant::AnnounceEarly,
         "announce-early",
@@ -139,10 +141,69 @@ pub const PLANTED: [Planted; 21] = [
         "a primary never forgets a record, though everybody has it",
         &[Kind::Jitter],
     ),
+    between(
+        Plant::MeshUnfenced,
+        "mesh-unfenced",
+        "zones believe primaries of other zones whose reign is over",
+        &[Kind::Pause, Kind::Isolate, Kind::OneWay, Kind::Cut],
+    ),
+    between(
+        Plant::LocksIgnored,
+        "locks-ignored",
+        "locks are given though somebody else holds them",
+        &[Kind::Jitter],
+    ),
+    between(
+        Plant::NobodyAsks,
+        "nobody-asks",
+        "the paper's rule: locks of a server that died are held for ever",
+        &[Kind::Crash, Kind::CrashOne, Kind::Point],
+    ),
+    between(
+        Plant::HoldsForEver,
+        "holds-for-ever",
+        "an event that cannot get all its locks keeps those it has",
+        &[Kind::Crash, Kind::CrashOne, Kind::MeshCut],
+    ),
+    between(
+        Plant::OneIsForgotten,
+        "one-is-forgotten",
+        "one of those that take part in an event does not hear of the decision",
+        &[Kind::Jitter],
+    ),
+    between(
+        Plant::OfferUnfrozen,
+        "offer-unfrozen",
+        "things happen to an object that is offered to another zone",
+        &[Kind::Jitter, Kind::Spike],
+    ),
+    between(
+        Plant::OfferTakenLocked,
+        "offer-taken-locked",
+        "an object is taken over although an event holds its place",
+        &[Kind::Jitter, Kind::Spike],
+    ),
+    between(
+        Plant::GhostsStay,
+        "ghosts-stay",
+        "ghosts are shown although nobody tells of them any more",
+        &[Kind::Crash, Kind::Reset, Kind::MeshCut],
+    ),
+    between(
+        Plant::AbroadUnsynced,
+        "abroad-unsynced",
+        "other zones are told what a full stop may undo",
+        &[Kind::StopAll, Kind::DiskSlow],
+    ),
 ];
 
 const fn planted(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
-    Planted { plant, name, about, kinds, durability: Durability::Batched, faults: None }
+    Planted { plant, name, about, kinds, durability: Durability::Batched, faults: None, between: false }
+}
+
+/// One that takes several zones.
+const fn between(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
+    Planted { between: true, ..planted(plant, name, about, kinds) }
 }
 
 impl Planted {
@@ -164,6 +225,7 @@ impl Planted {
             plants: Plants::only(self.plant),
             durability: Some(self.durability),
             faults: self.faults,
+            zones: if self.between { Asked::MESH.zones } else { Asked::EVERYTHING.zones },
         }
     }
 

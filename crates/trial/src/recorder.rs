@@ -1,6 +1,7 @@
 //! Writes a simulated world down as its processes would if they were real: one file per life.
 
-use crate::world::{DIRECTORY, HOSTS};
+use crate::layout::HOSTS;
+use crate::world::DIRECTORY;
 use history::{Entry, Header, What, World, encode, file_name, header};
 use machine::Address;
 use space::{Position, ZoneId};

@@ -1,7 +1,7 @@
 //! One trial from beginning to end: trouble, then calm, then judgement.
 
 use crate::check::{self, Agreement, Bounded};
-use crate::judge::Tally;
+use crate::judge::{Crossings, Ending, Tally};
 use crate::options::{Asked, Options};
 use crate::plan::{self, Fault};
 use crate::violation::Violation;
@@ -24,6 +24,8 @@ pub struct Outcome {
     pub history: u64,
     /// What was counted.
     pub tally: Tally,
+    /// What zones did together.
+    pub crossings: Crossings,
     /// What was violated, the first violation first.
     pub violations: Vec<Violation>,
     /// The last things that happened, if they were asked for.
@@ -61,7 +63,7 @@ fn live(world: &mut World, faults: &[Fault]) {
         recover(world);
     }
     if world.judge.violations.is_empty() {
-        world.conclude();
+        world.conclude(Ending::Settled);
     }
 }
 
@@ -73,6 +75,7 @@ fn outcome(world: &World, faults: Vec<Fault>) -> Outcome {
         events: world.sim.events(),
         history: world.sim.history(),
         tally: world.judge.tally,
+        crossings: world.judge.crossings(),
         trace: world.sim.trace_lines().map(str::to_owned).collect(),
         game_faults: world.faults_of_game.len(),
         violations: world.judge.violations.all().to_vec(),
@@ -128,6 +131,6 @@ fn recover(world: &mut World) {
     let agreement = Agreement::of(world);
     world.run_until(healed + calm + Span::from_millis(1_000));
     if world.judge.violations.is_empty() {
-        world.examine(|world, out| check::recovery(world, agreement.as_ref(), out));
+        world.examine(|world, out| check::recovery(world, &agreement, out));
     }
 }

@@ -4,7 +4,7 @@ use crate::plant::Plants;
 use game::Rules;
 use machine::{Address, Span};
 use serde::{Deserialize, Serialize};
-use space::{Distance, Polygon, ZoneId};
+use space::{Distance, Partition, Polygon, ZoneId};
 use std::sync::Arc;
 
 /// Results kept for a player who does not acknowledge them. A client has at most [`UNACKED_MAX`] actions out.
@@ -45,6 +45,34 @@ pub const VIEW_SLACK_PERCENT: u32 = 10;
 
 /// Letters and timers carried out at one go: a burst must not starve the players.
 pub const DUE_MAX: usize = 256;
+
+/// The most bytes of posted items in one message to another zone.
+pub const POST_BYTES_MAX: usize = 64 * 1024;
+
+/// How often a letter is passed on before it rests for a moment.
+pub const HOPS_MAX: u8 = 3;
+
+/// How far beyond its owner's border an object may be. Whoever gets there before the next zone has taken it over is
+/// stopped. Events and ghosts reach that much farther, so that nobody is missed.
+pub const STRAY_MAX: Distance = Distance::of_metres(12);
+
+/// How far beyond the border somebody must be to change owners: whoever walks along it must not go to and fro.
+pub const HYSTERESIS: Distance = Distance::of_metres(2);
+
+/// How long an event may hold locks before it decides. Later it gives up and tries again.
+pub const HOLD_MAX: Span = Span::from_millis(1_000);
+
+/// How long an event that holds nothing waits in a queue before it asks again.
+pub const WAIT_MAX: Span = Span::from_millis(3_000);
+
+/// How long motions of the past are known: for events that were wanted a while ago.
+pub const PAST_MAX: Span = Span::from_millis(2_000);
+
+/// How long an action may look for room among others before it is given up.
+pub const JOB_MAX: Span = Span::from_millis(4_000);
+
+/// An action that waited for its player's earlier ones for this long does not wait for others.
+pub const STALE_AFTER: Span = Span::from_millis(2_000);
 
 /// How much later than it wanted a replica may wake and still trust its impression that the other one is silent.
 /// Later, it was the one that slept.
@@ -112,13 +140,18 @@ impl Default for Timing {
     }
 }
 
+/// Knows the zones of addresses.
+pub type ZoneOf = Arc<dyn Fn(Address) -> Option<ZoneId> + Send + Sync>;
+
 /// What a replica is told when it starts.
 #[derive(Clone)]
 pub struct Config {
     /// Which zone.
     pub zone: ZoneId,
-    /// Its region.
-    pub region: Polygon,
+    /// Who owns which place.
+    pub map: Arc<Partition>,
+    /// Which zone the replica at an address belongs to; `None` for players.
+    pub zone_of: ZoneOf,
     /// The game.
     pub rules: Arc<dyn Rules>,
     /// The replica's own address.
@@ -144,6 +177,20 @@ pub struct Config {
 }
 
 impl Config {
+    /// The zone's region.
+    ///
+    /// # Panics
+    ///
+    /// If the map has no such zone.
+    pub fn region(&self) -> &Polygon {
+        self.map.polygon(self.zone).expect("a replica's zone is on its map")
+    }
+
+    /// Whether there are other zones.
+    pub fn is_meshed(&self) -> bool {
+        1 < self.map.zones().len()
+    }
+
     /// Whether there is nobody who could be a backup.
     pub fn is_single(&self) -> bool {
         self.peers.iter().all(|&it| it == self.me)

@@ -89,6 +89,8 @@ pub(crate) enum Purpose {
     Due,
     /// Ask for the time.
     Clock,
+    /// Look after everything between zones.
+    Abroad,
 }
 
 impl TimerName for Purpose {
@@ -103,6 +105,7 @@ impl TimerName for Purpose {
         Self::Copy,
         Self::Due,
         Self::Clock,
+        Self::Abroad,
     ];
 
     fn slot(self) -> usize {

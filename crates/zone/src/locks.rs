@@ -4,14 +4,29 @@
 //! waits* waits behind it, so that a wide one is not starved by a stream of narrow ones. Events of the zone itself
 //! take no locks (they are over at once); they only must not meet any.
 
+use crate::mesh::EventId;
 use game::Scope;
 use machine::Time;
 use space::{Motion, ObjectId, Position};
 use std::collections::VecDeque;
 
-/// Who holds or wants locks: an event, by a name its owner gives.
+/// Who holds or wants locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Holder(pub u128);
+pub enum Holder {
+    /// An event, of this zone or another.
+    Event(EventId),
+    /// An object that is offered to another zone.
+    Passage(ObjectId),
+}
+
+/// What is locked: an area or names, and objects that belong to it wherever they go meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The area, or the names.
+    pub scope: Scope,
+    /// The actor, and whoever was found in the area.
+    pub objects: Vec<ObjectId>,
+}
 
 /// What a request led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +42,11 @@ pub enum Granted {
 /// The most requests that wait.
 pub const WAITING_MAX: usize = 256;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Claim {
-    holder: Holder,
-    scope: Scope,
-}
-
 /// The lock table of a zone.
 #[derive(Clone, Debug, Default)]
 pub struct Locks {
-    held: Vec<Claim>,
-    waiting: VecDeque<Claim>,
+    held: Vec<(Holder, Claim)>,
+    waiting: VecDeque<(Holder, Claim)>,
 }
 
 /// Where objects are, for claims that name objects to be compared with claims on areas.
@@ -54,37 +63,62 @@ impl Places for crate::table::Table {
 
 impl Locks {
     /// Whether an event that touches this must wait.
-    pub fn blocks(&self, scope: &Scope, places: &impl Places, now: Time) -> bool {
-        self.held.iter().chain(&self.waiting).any(|it| conflict(&it.scope, scope, places, now))
+    pub fn blocks(&self, claim: &Claim, places: &impl Places, now: Time) -> bool {
+        self.held.iter().chain(&self.waiting).any(|it| conflict(&it.1, claim, places, now))
     }
 
-    /// Asks for everything in a scope. A holder asks once.
-    pub fn request(&mut self, holder: Holder, scope: Scope, places: &impl Places, now: Time) -> Granted {
-        let claim = Claim { holder, scope };
-        if !self.blocks(&claim.scope, places, now) {
-            self.held.push(claim);
-            return Granted::Now;
+    /// Whether something meets what is held, by others than this holder.
+    pub fn is_held(&self, claim: &Claim, but: Holder, places: &impl Places, now: Time) -> bool {
+        self.held.iter().any(|it| it.0 != but && conflict(&it.1, claim, places, now))
+    }
+
+    /// Takes what nobody holds or waits for; whether it worked.
+    pub fn take(&mut self, holder: Holder, claim: Claim, places: &impl Places, now: Time) -> bool {
+        let free = !self.blocks(&claim, places, now);
+        if free {
+            self.held.push((holder, claim));
         }
+        free
+    }
+
+    /// Holds what was given in an earlier reign, or must be given.
+    pub fn hold(&mut self, holder: Holder, claim: Claim) {
+        self.held.push((holder, claim));
+    }
+
+    /// Asks for everything in a claim, and waits for it. A holder asks once.
+    pub fn request(&mut self, holder: Holder, claim: Claim, places: &impl Places, now: Time) -> Granted {
         if WAITING_MAX <= self.waiting.len() {
             return Granted::Busy;
         }
-        self.waiting.push_back(claim);
-        Granted::Later
+        if self.blocks(&claim, places, now) {
+            self.waiting.push_back((holder, claim));
+            return Granted::Later;
+        }
+        self.held.push((holder, claim));
+        Granted::Now
+    }
+
+    /// Whoever holds something holds these objects, too.
+    pub fn add_objects(&mut self, holder: Holder, objects: &[ObjectId]) {
+        for (_, claim) in self.held.iter_mut().filter(|it| it.0 == holder) {
+            claim.objects.extend_from_slice(objects);
+        }
     }
 
     /// Lets go of everything a holder has or wants, and says who got theirs because of it, in order. Doing so twice
     /// does nothing.
     pub fn release(&mut self, holder: Holder, places: &impl Places, now: Time) -> Vec<Holder> {
-        self.held.retain(|it| it.holder != holder);
-        self.waiting.retain(|it| it.holder != holder);
+        self.held.retain(|it| it.0 != holder);
+        self.waiting.retain(|it| it.0 != holder);
         let (mut granted, mut still) = (Vec::new(), VecDeque::new());
-        for claim in std::mem::take(&mut self.waiting) {
-            let meets = |it: &Claim| conflict(&it.scope, &claim.scope, places, now);
+        for (holder, claim) in std::mem::take(&mut self.waiting) {
+            let meets = |it: &(Holder, Claim)| conflict(&it.1, &claim, places, now);
             if self.held.iter().any(meets) || still.iter().any(meets) {
-                still.push_back(claim);
+                still.push_back((holder, claim));
             } else {
-                granted.push(claim.holder);
-                self.held.push(claim);
+                granted.push(holder);
+                self.held.push((holder, claim));
             }
         }
         self.waiting = still;
@@ -102,18 +136,32 @@ impl Locks {
     }
 }
 
+/// Whether two claims share anything.
+fn conflict(one: &Claim, two: &Claim, places: &impl Places, now: Time) -> bool {
+    let share = one.objects.iter().any(|it| two.objects.contains(it));
+    let inside = |claim: &Claim, scope: &Scope| claim.objects.iter().any(|&it| is_in(it, scope, places, now));
+    share || meet(&one.scope, &two.scope, places, now) || inside(one, &two.scope) || inside(two, &one.scope)
+}
+
 /// Whether two scopes share anything.
-fn conflict(one: &Scope, two: &Scope, places: &impl Places, now: Time) -> bool {
+fn meet(one: &Scope, two: &Scope, places: &impl Places, now: Time) -> bool {
     match (one, two) {
         (Scope::Area { centre, radius }, Scope::Area { centre: other, radius: reach }) => {
             let both = u64::from(radius.millimetres()) + u64::from(reach.millimetres());
             centre.distance_squared(*other) <= both * both
         }
-        (Scope::Objects(these), Scope::Objects(those)) => these.iter().any(|it| those.contains(it)),
-        (Scope::Area { centre, radius }, Scope::Objects(objects))
-        | (Scope::Objects(objects), Scope::Area { centre, radius }) => {
-            let place = |it: &ObjectId| places.motion(*it).map(|motion| motion.position_at(now));
-            objects.iter().filter_map(place).any(|it: Position| centre.is_within(*radius, it))
+        (scope, Scope::Objects(objects)) | (Scope::Objects(objects), scope) => {
+            objects.iter().any(|&it| is_in(it, scope, places, now))
+        }
+    }
+}
+
+fn is_in(object: ObjectId, scope: &Scope, places: &impl Places, now: Time) -> bool {
+    match scope {
+        Scope::Objects(objects) => objects.contains(&object),
+        Scope::Area { centre, radius } => {
+            let place = places.motion(object).map(|it| it.position_at(now));
+            place.is_some_and(|it: Position| object != game::WORLD && centre.is_within(*radius, it))
         }
     }
 }
@@ -137,6 +185,14 @@ mod tests {
         ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter }
     }
 
+    fn holder(number: u64) -> Holder {
+        Holder::Event(EventId { zone: ZoneId(1), epoch: Epoch(1), number })
+    }
+
+    fn claim(scope: Scope) -> Claim {
+        Claim { scope, objects: Vec::new() }
+    }
+
     fn scope(rng: &mut Rng) -> Scope {
         let place = |rng: &mut Rng| Position::new(rng.below(100) as i32, rng.below(100) as i32).unwrap();
         if rng.coin() {
@@ -153,23 +209,23 @@ mod tests {
             let places =
                 Map((0..12).map(|it| (id(it), at(rng.below(100) as i32, rng.below(100) as i32))).collect());
             let (mut locks, mut live) = (Locks::default(), Vec::new());
-            for turn in 0..300_u128 {
+            for turn in 0..300 {
                 if rng.below(3) < 2 && live.len() < 40 {
-                    locks.request(Holder(turn), scope(&mut rng), &places, Time::ZERO);
-                    live.push(Holder(turn));
+                    locks.request(holder(turn), claim(scope(&mut rng)), &places, Time::ZERO);
+                    live.push(holder(turn));
                 } else if !live.is_empty() {
-                    let holder = live.swap_remove(rng.below(live.len() as u64) as usize);
-                    locks.release(holder, &places, Time::ZERO);
+                    let one = live.swap_remove(rng.below(live.len() as u64) as usize);
+                    locks.release(one, &places, Time::ZERO);
                 }
                 for (place, one) in locks.held.iter().enumerate() {
                     for two in &locks.held[place + 1..] {
-                        assert!(!conflict(&one.scope, &two.scope, &places, Time::ZERO), "seed {seed}");
+                        assert!(!conflict(&one.1, &two.1, &places, Time::ZERO), "seed {seed}");
                     }
                 }
                 assert_eq!(locks.held.len() + locks.waiting.len(), live.len(), "seed {seed}");
             }
-            for holder in live {
-                locks.release(holder, &places, Time::ZERO);
+            for one in live {
+                locks.release(one, &places, Time::ZERO);
             }
             assert!(locks.is_empty(), "seed {seed}");
         }
@@ -178,18 +234,18 @@ mod tests {
     #[test]
     fn a_wide_request_is_not_overtaken_by_narrow_ones() {
         let places = Map(BTreeMap::new());
-        let area = |x, r| Scope::area(Position::new(x, 0).unwrap(), Distance::new(r).unwrap());
+        let area = |x, r| claim(Scope::area(Position::new(x, 0).unwrap(), Distance::new(r).unwrap()));
         let mut locks = Locks::default();
-        assert_eq!(locks.request(Holder(1), area(0, 5), &places, Time::ZERO), Granted::Now);
-        assert_eq!(locks.request(Holder(2), area(50, 60), &places, Time::ZERO), Granted::Later);
+        assert_eq!(locks.request(holder(1), area(0, 5), &places, Time::ZERO), Granted::Now);
+        assert_eq!(locks.request(holder(2), area(50, 60), &places, Time::ZERO), Granted::Later);
         assert_eq!(
-            locks.request(Holder(3), area(100, 5), &places, Time::ZERO),
+            locks.request(holder(3), area(100, 5), &places, Time::ZERO),
             Granted::Later,
             "it would meet 2"
         );
         assert!(locks.blocks(&area(100, 1), &places, Time::ZERO));
-        assert_eq!(locks.release(Holder(1), &places, Time::ZERO), [Holder(2)]);
-        assert_eq!(locks.release(Holder(1), &places, Time::ZERO), []);
-        assert_eq!(locks.release(Holder(2), &places, Time::ZERO), [Holder(3)]);
+        assert_eq!(locks.release(holder(1), &places, Time::ZERO), [holder(2)]);
+        assert_eq!(locks.release(holder(1), &places, Time::ZERO), []);
+        assert_eq!(locks.release(holder(2), &places, Time::ZERO), [holder(3)]);
     }
 }

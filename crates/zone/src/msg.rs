@@ -3,12 +3,13 @@
 //! Every message of a replica carries its epoch, and whoever hears a lower one than the highest it knows does
 //! not listen: so an old primary that wakes up is talking to itself.
 
+use crate::mesh::Mesh;
 use crate::record::{Index, Outcome};
 use game::PlayerId;
 use machine::{Address, Time};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use space::{Epoch, Motion, ObjectId};
+use space::{Epoch, Motion, ObjectId, ZoneId};
 use wire::{DecodeError, Message};
 
 /// The most bytes a message may have. A record of the largest event, or a part of a snapshot, fits.
@@ -24,8 +25,10 @@ pub enum Msg {
     Peer(Epoch, Peer),
     /// From a player.
     Up(Up),
-    /// To a player, from a replica that reigns in this epoch.
-    Down(Epoch, Down),
+    /// To a player, from a replica that reigns over this zone in this epoch.
+    Down(ZoneId, Epoch, Down),
+    /// Between primaries of different zones: who says it, in which epoch.
+    Mesh(ZoneId, Epoch, Mesh),
 }
 
 /// Between replicas of one zone.
@@ -100,8 +103,8 @@ pub enum Up {
         session: u64,
         /// What I am called.
         name: String,
-        /// The last record I heard of, to hear what I missed.
-        seen: Index,
+        /// The last record of this zone that I heard of, and in which epoch: to hear what I missed.
+        seen: Option<(ZoneId, Epoch, Index)>,
     },
     /// I want to do this.
     Act {
@@ -129,6 +132,10 @@ pub enum Down {
     Entered {
         /// Your avatar.
         avatar: ObjectId,
+        /// Counts its owners: a later owner is believed.
+        incarnation: u32,
+        /// Whether the world has lost its last moments, and with them some of what you have seen.
+        lost: bool,
         /// How it moves.
         motion: Motion,
         /// The last of your actions that was dealt with.
@@ -244,7 +251,7 @@ impl Message for Msg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use space::{Heading, Millis, Position, Velocity, ZoneId};
+    use space::{Heading, Millis, Position, Velocity};
 
     /// What players and zones say to each other, each with the value that `web/client` must make of it. Times are
     /// milliseconds there, and an address is its host and zone.
@@ -262,10 +269,31 @@ mod tests {
         let shown = Shown { object: object(7), incarnation: 1, version: 9, motion, shown: bytes(b"look") };
         let (time, player) = (Time::from_micros(1_790_000_000_456_789), PlayerId(u64::MAX));
         let backup = Some(Address((7 << 32) + 1));
-        let enter = Up::Enter { player, session: 1 << 63, name: "Zoë".to_owned(), seen: 77 };
+        let enter = Up::Enter {
+            player,
+            session: 1 << 63,
+            name: "Zoë".to_owned(),
+            seen: Some((ZoneId(3), Epoch(2), 77)),
+        };
         let act = Up::Act { number: 12, acked: 11, motion, action: bytes(b"go") };
-        let entered = Down::Entered { avatar: object(5), motion, cursor: 300, time, backup };
-        let alone = Down::Entered { avatar: object(5), motion, cursor: 0, time, backup: None };
+        let entered = Down::Entered {
+            avatar: object(5),
+            incarnation: 2,
+            lost: false,
+            motion,
+            cursor: 300,
+            time,
+            backup,
+        };
+        let alone = Down::Entered {
+            avatar: object(5),
+            incarnation: 1,
+            lost: true,
+            motion,
+            cursor: 0,
+            time,
+            backup: None,
+        };
         let sight = Down::Sight { index: 78, objects: vec![shown.clone(), shown.clone()] };
         let (gone, notices) = (vec![(object(8), 3)], vec![bytes(b"boom"), bytes(b"")]);
         let told = Down::Told { index: 79, shown: vec![shown.clone()], gone, notices };
@@ -279,11 +307,11 @@ mod tests {
             format!(r#"{{"object":{},"incarnation":1,"version":9,"motion":{m},"shown":"6c6f6f6b"}}"#, o(7));
         let (avatar, time) = (o(5), "1790000000456.789");
         let up = |up, value: String| (Msg::Up(up), value);
-        let down = |down, value: String| (Msg::Down(Epoch(2), down), value);
+        let down = |down, value: String| (Msg::Down(ZoneId(3), Epoch(2), down), value);
         vec![
             up(
                 enter,
-                r#"{"kind":"Enter","player":"18446744073709551615","session":"9223372036854775808","name":"Zoë","seen":77}"#
+                r#"{"kind":"Enter","player":"18446744073709551615","session":"9223372036854775808","name":"Zoë","seen":{"zone":3,"epoch":2,"index":77}}"#
                     .to_owned(),
             ),
             up(act, format!(r#"{{"kind":"Act","number":12,"acked":11,"motion":{m},"action":"676f"}}"#)),
@@ -293,13 +321,13 @@ mod tests {
             down(
                 entered,
                 format!(
-                    r#"{{"kind":"Entered","avatar":{avatar},"motion":{m},"cursor":300,"time":{time},"backup":{{"host":7,"zone":1}}}}"#
+                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":2,"lost":false,"motion":{m},"cursor":300,"time":{time},"backup":{{"host":7,"zone":1}}}}"#
                 ),
             ),
             down(
                 alone,
                 format!(
-                    r#"{{"kind":"Entered","avatar":{avatar},"motion":{m},"cursor":0,"time":{time},"backup":null}}"#
+                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":1,"lost":true,"motion":{m},"cursor":0,"time":{time},"backup":null}}"#
                 ),
             ),
             down(
@@ -329,6 +357,10 @@ mod tests {
             down(
                 result(Outcome::Fault("bug".to_owned())),
                 r#"{"kind":"Result","number":12,"outcome":{"kind":"Fault","why":"bug"},"index":80}"#.to_owned(),
+            ),
+            down(
+                result(Outcome::Busy),
+                r#"{"kind":"Result","number":12,"outcome":{"kind":"Busy"},"index":80}"#.to_owned(),
             ),
             down(views, format!(r#"{{"kind":"Views","shown":[{s}],"hidden":[{}]}}"#, o(9))),
             down(moved, format!(r#"{{"kind":"Moved","generation":4,"sequence":300,"time":{time}}}"#)),

@@ -48,6 +48,24 @@ pub enum Plant {
     SkipVersions,
     /// A primary never forgets a record that everybody has.
     KeepTail,
+    /// Zones believe primaries of other zones whose reign is over.
+    MeshUnfenced,
+    /// Locks are given although somebody else holds them.
+    LocksIgnored,
+    /// Whoever holds locks for a dead zone's event is never asked for.
+    NobodyAsks,
+    /// An event that cannot get all its locks keeps those it has.
+    HoldsForEver,
+    /// One of the zones that take part in an event does not hear of its decision.
+    OneIsForgotten,
+    /// Things happen to an object that is offered to another zone.
+    OfferUnfrozen,
+    /// An object is taken over although an event holds its place.
+    OfferTakenLocked,
+    /// Ghosts are shown although nobody tells of them.
+    GhostsStay,
+    /// Other zones are told what a full stop may undo.
+    AbroadUnsynced,
 }
 
 impl Plant {
@@ -74,6 +92,19 @@ impl Plant {
         Self::TornEvents,
         Self::SkipVersions,
         Self::KeepTail,
+    ];
+
+    /// Those between zones.
+    pub const MESH: [Self; 9] = [
+        Self::MeshUnfenced,
+        Self::LocksIgnored,
+        Self::NobodyAsks,
+        Self::HoldsForEver,
+        Self::OneIsForgotten,
+        Self::OfferUnfrozen,
+        Self::OfferTakenLocked,
+        Self::GhostsStay,
+        Self::AbroadUnsynced,
     ];
 }
 

@@ -17,8 +17,8 @@ use machine::{
     Address, Input, Lane, LatestKey, LinkNumber, Machine, Outbox, Rng, Span, Time, TimerName, Timers,
 };
 use serde_bytes::ByteBuf;
-use space::{Epoch, Heading, Millis, Motion, ObjectId, Velocity};
-use std::collections::{BTreeMap, VecDeque};
+use space::{Epoch, Heading, Millis, Motion, ObjectId, Velocity, ZoneId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A move is said again this often: at first because it may be lost, then to hear that the zone is there.
 const MOVE_EVERY: Span = Span::from_millis(200);
@@ -28,6 +28,9 @@ const ECHO_MAX: Span = Span::from_millis(2_000);
 
 /// A zone that was silent for this long may be gone: everybody is asked who reigns.
 const SILENT: Span = Span::from_millis(400);
+
+/// How long it is remembered what was last seen of what is out of sight.
+const REMEMBERED: Span = Span::from_millis(10_000);
 
 /// How often everybody is asked, while nobody answers.
 const ASK_EVERY: Span = Span::from_millis(100);
@@ -100,10 +103,12 @@ impl TimerName for Purpose {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Known {
     incarnation: u32,
     version: u32,
+    /// Since when it is out of sight, if it is.
+    hidden: Option<Time>,
 }
 
 type Out = Outbox<Msg, Happening>;
@@ -117,15 +122,23 @@ pub struct Player {
     timers: Timers<Purpose>,
     links: BTreeMap<Address, LinkNumber>,
     home: Option<Address>,
-    /// The highest epoch heard of, and the one in which the home let us in.
-    epoch: Epoch,
+    /// The home's zone, also while its replica is being looked for.
+    zone: ZoneId,
+    /// The highest epoch heard of, per zone, and the one in which the home let us in.
+    epochs: BTreeMap<ZoneId, Epoch>,
     entered: Epoch,
-    /// The last record heard of.
+    /// The avatar's owners, counted: an earlier owner is not believed.
+    incarnation: u32,
+    /// The last record of the home heard of.
     seen: Index,
+    /// Whether the home has lost some of what we have seen.
+    may_know_less: bool,
     /// When the home was heard last, and when it was asked to let us in.
     heard: Time,
     asked: Time,
     searching: bool,
+    /// Whether the owner knows that we search.
+    told_searching: bool,
     closed: bool,
     me: Option<ObjectId>,
     motion: Motion,
@@ -153,12 +166,16 @@ impl Player {
             timers: Timers::new(),
             links: BTreeMap::new(),
             home: None,
-            epoch: Epoch(0),
+            zone: ZoneId(0),
+            epochs: BTreeMap::new(),
             entered: Epoch(0),
+            incarnation: 0,
+            may_know_less: false,
             seen: 0,
             heard: Time::ZERO,
             asked: Time::ZERO,
             searching: true,
+            told_searching: false,
             closed: false,
             me: None,
             motion: Motion::default(),
@@ -220,14 +237,24 @@ impl Player {
         self.next - 1
     }
 
-    /// The highest epoch heard.
-    pub const fn epoch(&self) -> Epoch {
-        self.epoch
+    /// The highest epoch of the home's zone heard.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch_of(self.zone)
+    }
+
+    /// The zone that let the player in last.
+    pub const fn zone(&self) -> ZoneId {
+        self.zone
+    }
+
+    fn epoch_of(&self, zone: ZoneId) -> Epoch {
+        self.epochs.get(&zone).copied().unwrap_or(Epoch(0))
     }
 
     /// The version of every object known, for checkers.
     pub fn versions(&self) -> impl Iterator<Item = (ObjectId, u32, u32)> {
-        self.known.iter().map(|(&id, it)| (id, it.incarnation, it.version))
+        let in_sight = self.known.iter().filter(|it| it.1.hidden.is_none());
+        in_sight.map(|(&id, it)| (id, it.incarnation, it.version))
     }
 
     fn note(&self, out: &mut Out, note: impl FnOnce() -> Note) {
@@ -335,15 +362,15 @@ impl Player {
             player: self.config.player,
             session: self.config.session,
             name: self.config.name.clone(),
-            seen: self.seen,
+            seen: (0 < self.seen).then_some((self.zone, self.epoch(), self.seen)),
         };
         // Everybody on the line: hosts may have come that nobody knew of when we started.
         out.send_many(self.links.keys().copied(), Lane::Sure, Msg::Up(enter));
     }
 
     fn search(&mut self, out: &mut Out) {
-        if !self.searching {
-            self.searching = true;
+        self.searching = true;
+        if self.me.is_some() && !std::mem::replace(&mut self.told_searching, true) {
             out.raise(Happening::Searching);
         }
         self.ask_all(out);
@@ -351,22 +378,29 @@ impl Player {
 
     // What the zone says.
 
-    fn on_down(&mut self, from: Address, epoch: Epoch, down: Down, out: &mut Out) {
-        let stale = self.is_stale(from, epoch, &down);
+    fn on_down(&mut self, from: Address, zone: ZoneId, epoch: Epoch, down: Down, out: &mut Out) {
+        let stale = self.is_stale(from, zone, epoch, &down);
         if stale && !self.config.plants.has(Plant::NoFence) {
             return;
         }
         if stale && self.home == Some(from) {
-            let (player, known) = (self.config.player, self.epoch);
+            let (player, known) = (self.config.player, self.epoch_of(zone));
             self.note(out, || Note::Regressed { player, known, heard: epoch });
         }
         if self.home == Some(from) || matches!(down, Down::Entered { .. }) {
-            self.epoch = self.epoch.max(epoch);
+            let known = self.epochs.entry(zone).or_insert(epoch);
+            *known = (*known).max(epoch);
         }
         match down {
-            Down::Entered { avatar, motion, cursor, time, .. } => {
+            Down::Entered { avatar, incarnation, lost, motion, cursor, time, .. } => {
+                self.may_know_less = lost;
+                if lost {
+                    self.seen = 0;
+                }
                 self.entered = epoch;
+                self.move_to(zone);
                 self.number_from(cursor);
+                self.incarnation = incarnation;
                 self.on_entered(from, avatar, motion, time, out);
             }
             Down::NotHere { .. } => self.on_not_here(from, out),
@@ -385,12 +419,24 @@ impl Player {
 
     /// Whether this must not be believed. Only the home tells what happens, in the epoch in which it let us in or a
     /// later one; others may only offer themselves, and not in an epoch that is over.
-    fn is_stale(&self, from: Address, epoch: Epoch, down: &Down) -> bool {
+    fn is_stale(&self, from: Address, zone: ZoneId, epoch: Epoch, down: &Down) -> bool {
         match down {
-            Down::Entered { .. } | Down::Closed(_) => epoch < self.epoch,
+            Down::Entered { avatar, incarnation, .. } => {
+                let earlier = self.me == Some(*avatar) && *incarnation < self.incarnation;
+                epoch < self.epoch_of(zone) || earlier
+            }
+            Down::Closed(_) => epoch < self.epoch_of(zone),
             Down::NotHere { .. } => false,
             // Datagrams overtake, so the home's own epochs may be heard out of order.
             _ => self.home != Some(from) || epoch < self.entered,
+        }
+    }
+
+    /// Records of another zone are counted anew.
+    fn move_to(&mut self, zone: ZoneId) {
+        if self.zone != zone {
+            self.zone = zone;
+            self.seen = 0;
         }
     }
 
@@ -415,10 +461,16 @@ impl Player {
         if self.home == Some(from) && !self.searching && self.me == Some(avatar) {
             return;
         }
+        // Whoever takes over may not have heard of our last steps; an event that moved us it has.
+        let walked_on = self.me == Some(avatar)
+            && self.motion.generation == motion.generation
+            && motion.sequence <= self.motion.sequence;
+        if !walked_on {
+            self.motion = motion;
+        }
         self.home = Some(from);
-        self.searching = false;
+        (self.searching, self.told_searching) = (false, false);
         self.me = Some(avatar);
-        self.motion = motion;
         self.timers.stop(Purpose::Ask);
         self.timers.set(Purpose::Silence, self.now + SILENT);
         let player = self.config.player;
@@ -432,8 +484,9 @@ impl Player {
 
     fn on_not_here(&mut self, from: Address, out: &mut Out) {
         if self.home == Some(from) {
-            self.home = None;
-            self.search(out);
+            // We play elsewhere, and will hear where. Only if that takes long does anybody notice.
+            self.searching = true;
+            self.ask_all(out);
         }
     }
 
@@ -450,12 +503,30 @@ impl Player {
 
     fn on_sight(&mut self, index: Index, objects: Vec<Shown>, out: &mut Out) {
         self.seen = self.seen.max(index);
-        self.known.clear();
-        self.objects.clear();
+        if self.may_know_less {
+            self.known.clear();
+        }
+        // What we know newer than the home does stays as it is.
+        let known = |it: &Shown| self.known.get(&it.object).map(|it| (it.incarnation, it.version));
+        let is_old = |it: &Shown| known(it).is_some_and(|known| (it.incarnation, it.version) < known);
+        let kept: BTreeSet<_> = objects.iter().filter(|it| is_old(it)).map(|it| it.object).collect();
+        self.objects.retain(|object, _| kept.contains(object));
+        self.hide_rest();
         for shown in objects {
             self.see(index, shown, out);
         }
         self.show_own();
+    }
+
+    /// What is not in sight is remembered for a while: a zone that has heard less of it than we have may show it again.
+    fn hide_rest(&mut self) {
+        let now = self.now;
+        for (object, known) in &mut self.known {
+            if !self.objects.contains_key(object) {
+                known.hidden.get_or_insert(now);
+            }
+        }
+        self.known.retain(|_, it| it.hidden.is_none_or(|since| now.since(since) < REMEMBERED));
     }
 
     fn on_told(
@@ -472,8 +543,9 @@ impl Player {
         for (object, version) in gone {
             self.lose(index, object, version, out);
         }
-        // Notices of a record that was heard before are told again after a switch: once is enough.
-        if self.seen < index {
+        // Notices of a record that was heard before are told again after a switch: once is enough. Those of a
+        // neighbour have no number here, and are not told again.
+        if self.seen < index || index == 0 {
             for notice in notices {
                 out.raise(Happening::Notice(notice.into_vec()));
             }
@@ -486,9 +558,9 @@ impl Player {
             self.see(0, shown, out);
         }
         for object in hidden {
-            self.known.remove(object);
             self.objects.remove(object);
         }
+        self.hide_rest();
     }
 
     fn see(&mut self, index: Index, shown: Shown, out: &mut Out) {
@@ -498,12 +570,12 @@ impl Player {
         if !newer {
             return;
         }
-        let (player, epoch) = (self.config.player, self.epoch);
+        let (player, epoch) = (self.config.player, self.epoch());
         self.note(out, || {
             let hash = hash::of(&[&shown]);
             Note::Saw { player, epoch, index, object, incarnation, version, hash }
         });
-        self.known.insert(object, Known { incarnation, version });
+        self.known.insert(object, Known { incarnation, version, hidden: None });
         let shown = shown.into_vec();
         if Some(object) == self.me && self.motion.generation < motion.generation {
             self.motion = motion; // An event moved us.
@@ -518,10 +590,12 @@ impl Player {
     }
 
     fn lose(&mut self, index: Index, object: ObjectId, version: u32, out: &mut Out) {
-        let Some(known) = self.known.get(&object).filter(|it| it.version <= version) else { return };
-        let (player, epoch, incarnation) = (self.config.player, self.epoch, known.incarnation);
+        let (player, epoch, now) = (self.config.player, self.epoch(), self.now);
+        let Some(known) = self.known.get_mut(&object).filter(|it| it.version <= version) else { return };
+        // Nobody who has not heard of it revives the dead.
+        (known.version, known.hidden) = (version, Some(now));
+        let incarnation = known.incarnation;
         self.note(out, || Note::Saw { player, epoch, index, object, incarnation, version, hash: 0 });
-        self.known.remove(&object);
         self.objects.remove(&object);
     }
 
@@ -600,10 +674,10 @@ impl Machine for Player {
                     }
                 }
             }
-            Input::Recv { from, link, msg: Msg::Down(epoch, down) }
+            Input::Recv { from, link, msg: Msg::Down(zone, epoch, down) }
                 if self.links.get(&from) == Some(&link) =>
             {
-                self.on_down(from, epoch, down, out);
+                self.on_down(from, zone, epoch, down, out);
             }
             Input::Recv { .. } => (),
             Input::Wake => {

@@ -4,11 +4,13 @@
 //! say, applied in order. Records hold effects, not inputs, so that no replica has to compute what another
 //! computed.
 
-use game::{Addressee, Hearers, PlayerId};
+use crate::mesh::{Being, EventId, Item, Written};
+use crate::state::Player;
+use game::{Addressee, Hearers, PlayerId, Scope};
 use machine::{Address, Span, Time};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use space::{Epoch, Motion, ObjectId};
+use space::{Epoch, Motion, ObjectId, ZoneId};
 
 /// The number of a record in its zone's log; the first is 1.
 pub type Index = u64;
@@ -60,6 +62,14 @@ pub enum Cause {
     Leave(PlayerId),
     /// The state's hash, to compare.
     Checkpoint,
+    /// An event that another zone decided and in which this one takes part.
+    Joint(EventId),
+    /// Locks for an event of another zone were given or taken back.
+    Lock(EventId),
+    /// An object comes from another zone, or goes there.
+    Transfer(ObjectId),
+    /// Something came by post, or was delivered.
+    Post(ZoneId),
 }
 
 /// Names a letter or timer for ever: the record that made it, and its place there.
@@ -82,6 +92,8 @@ pub enum Outcome {
     Refused(ByteBuf),
     /// The game failed at it; nothing happened.
     Fault(String),
+    /// Too many want the same; nothing happened. Try again.
+    Busy,
 }
 
 /// One thing that became true.
@@ -177,6 +189,84 @@ pub enum Change {
     Checkpoint {
         /// The hash.
         hash: u64,
+    },
+    /// Locks for an event of another zone are held.
+    Granted {
+        /// Which event.
+        event: EventId,
+        /// Which attempt of it.
+        attempt: u32,
+        /// What is locked,
+        scope: Scope,
+        /// and who was in it, wherever they go meanwhile.
+        objects: Vec<ObjectId>,
+    },
+    /// They are held no longer.
+    Released {
+        /// Which event.
+        event: EventId,
+    },
+    /// What the same event made of an object of another zone. No part of this zone's state.
+    Elsewhere(Written),
+    /// Something is on its way to another zone.
+    Posted {
+        /// Which zone.
+        to: ZoneId,
+        /// Its number on the way there: one more than the last.
+        number: u64,
+        /// What.
+        item: Item,
+    },
+    /// The other zone has everything up to this number.
+    Delivered {
+        /// Which zone.
+        to: ZoneId,
+        /// The number.
+        upto: u64,
+    },
+    /// What another zone posted was dealt with, in this record.
+    Taken {
+        /// Which zone.
+        from: ZoneId,
+        /// The number of what it posted.
+        number: u64,
+    },
+    /// An object is offered to another zone. Until it is answered nothing happens to it.
+    Offered {
+        /// Which.
+        object: ObjectId,
+        /// To whom.
+        to: ZoneId,
+    },
+    /// The offer was declined.
+    Kept {
+        /// Which.
+        object: ObjectId,
+    },
+    /// An object has another owner, and with it its timers and its player.
+    Departed {
+        /// Which.
+        object: ObjectId,
+        /// Whose it is now.
+        to: ZoneId,
+        /// As which incarnation.
+        incarnation: u32,
+    },
+    /// A player came over with their avatar.
+    Brought {
+        /// Who.
+        player: PlayerId,
+        /// With their cursor and kept results.
+        row: Player,
+    },
+    /// Where somebody lives who was born, or came in, here.
+    Lives {
+        /// Who.
+        being: Being,
+        /// In which zone; `None` if nowhere.
+        zone: Option<ZoneId>,
+        /// As which incarnation.
+        incarnation: u32,
     },
 }
 

@@ -13,8 +13,9 @@ use crate::note::Note;
 use crate::primary::Primary;
 use crate::record::Index;
 use crate::state::State;
+use crate::table::Object;
 use machine::{Address, Input, Lane, LinkNumber, Machine, Time, disk};
-use space::Epoch;
+use space::{Epoch, ZoneId};
 
 /// A replica of a zone.
 pub struct Replica {
@@ -71,6 +72,10 @@ pub enum Standing {
 /// How much a replica holds that it will not need for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
+    /// Events that wait for locks.
+    pub jobs: usize,
+    /// Locks held or wanted.
+    pub locks: usize,
     /// Bytes of records that were written and not told.
     pub pending_bytes: usize,
     /// The most actions of one player that wait for an earlier one.
@@ -131,6 +136,14 @@ impl Replica {
                 Standing::Primary(primary.epoch, alone)
             }
             Role::Broken | Role::Left => Standing::Broken,
+        }
+    }
+
+    /// What a primary knows of its neighbours' objects, and whose they are.
+    pub fn ghosts(&self) -> Vec<(ZoneId, Object)> {
+        match &self.role {
+            Role::Primary(primary) => primary.ghosts(),
+            _ => Vec::new(),
         }
     }
 
@@ -209,6 +222,12 @@ impl Replica {
                 self.on_up(from, up, out);
                 Turn::Stay
             }
+            Msg::Mesh(zone, epoch, mesh) => {
+                if let Role::Primary(primary) = &mut self.role {
+                    primary.on_mesh(&mut self.core, from, (zone, epoch), mesh, out);
+                }
+                Turn::Stay
+            }
             Msg::Peer(..) | Msg::Down(..) => Turn::Stay,
         }
     }
@@ -229,7 +248,8 @@ impl Replica {
         if matches!(up, Up::Enter { .. } | Up::Act { .. }) {
             let epoch = self.core.entry.map_or(Epoch(0), |it| it.epoch);
             let primary = self.core.entry.map(|it| it.primary);
-            out.send(from, Lane::Sure, Msg::Down(epoch, Down::NotHere { primary }));
+            let zone = self.core.config.zone;
+            out.send(from, Lane::Sure, Msg::Down(zone, epoch, Down::NotHere { primary }));
         }
     }
 

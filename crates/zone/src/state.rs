@@ -6,9 +6,10 @@
 
 use crate::config::KEPT_MAX;
 use crate::hash;
+use crate::mesh::{Being, EventId, Item};
 use crate::record::{Change, Index, Outcome, Record, Stamp};
 use crate::table::{Object, Table};
-use game::{Addressee, PlayerId};
+use game::{Addressee, PlayerId, Scope};
 use machine::{Address, Time};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A person, as the zone of their avatar knows them. Kept while they are away: the cursor must not be forgotten,
 /// or an old action sent again would be done again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Player {
     /// What they are called.
     pub name: String,
@@ -62,6 +63,53 @@ pub struct Letter {
     pub letter: ByteBuf,
 }
 
+/// Locks that an event of another zone holds here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Which attempt of it.
+    pub attempt: u32,
+    /// What is locked,
+    pub scope: Scope,
+    /// and who was in it.
+    pub objects: Vec<ObjectId>,
+}
+
+/// What is on its way to another zone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// The last number given.
+    pub last: u64,
+    /// What the other zone has not taken yet, each with the record that posted it.
+    pub items: BTreeMap<u64, (Index, Item)>,
+}
+
+/// Where somebody lives who was here once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lives {
+    /// In which zone; `None` if nowhere.
+    pub zone: Option<ZoneId>,
+    /// As which incarnation.
+    pub incarnation: u32,
+    /// When this was heard.
+    pub since: Time,
+}
+
+/// What a zone holds because there are others. But for `held` and `offered`, which hang on places and objects, these
+/// belong to the zone itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abroad {
+    /// Locks of events that other zones decide.
+    pub held: BTreeMap<EventId, Held>,
+    /// Objects that are offered to another zone: nothing happens to them.
+    pub offered: BTreeMap<ObjectId, ZoneId>,
+    /// What is on its way, by where it goes.
+    pub post: BTreeMap<ZoneId, Outgoing>,
+    /// What came by post and was dealt with, by whom it was from: the last number.
+    pub taken: BTreeMap<ZoneId, u64>,
+    /// Who is not here any more: whoever was born here, and whoever left not long ago.
+    pub lives: BTreeMap<Being, Lives>,
+}
+
 /// Everything a zone holds.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -87,7 +135,9 @@ pub struct State {
     pub letters: BTreeMap<Stamp, Letter>,
     /// The next name for an object born in this epoch.
     pub next_name: u32,
-    /// The hash of players, timers and letters: a sum, like the table's.
+    /// What there is because of other zones.
+    pub abroad: Abroad,
+    /// The hash of everything but objects: a sum, like the table's.
     hash: u64,
 }
 
@@ -129,6 +179,7 @@ impl State {
             timers: BTreeMap::new(),
             letters: BTreeMap::new(),
             next_name: 0,
+            abroad: Abroad::default(),
             hash: 0,
         }
     }
@@ -164,10 +215,12 @@ impl State {
         Ok(())
     }
 
-    /// Takes in a motion from outside the log, unless a newer one is known.
+    /// Takes in a motion from outside the log, unless a newer one is known. One that an event set comes with that
+    /// event's record and not before it: the record may never come.
     pub fn hear_motion(&mut self, object: ObjectId, motion: &space::Motion) {
         let known = self.objects.get(object).map(|it| it.motion);
-        if known.is_some_and(|known| motion.is_newer_than(&known)) {
+        let is_news = |it: &space::Motion| it.generation == motion.generation && motion.is_newer_than(it);
+        if known.as_ref().is_some_and(is_news) {
             self.objects.set_motion(object, *motion);
         }
     }
@@ -215,13 +268,128 @@ impl State {
                 }
             }
             Change::Reigns { primary, backup } => self.reigns = Some((*primary, *backup)),
-            Change::Checkpoint { .. } => (),
+            Change::Checkpoint { .. } | Change::Elsewhere(_) => (),
+            Change::Brought { player, row } => self.bring(*player, row.clone()),
+            Change::Departed { object, to, incarnation } => self.depart(*object, *to, *incarnation),
+            _ => self.make_abroad(change),
         }
+    }
+
+    /// What happens between zones.
+    fn make_abroad(&mut self, change: &Change) {
+        let time = self.time;
+        match change {
+            Change::Granted { event, attempt, scope, objects } => {
+                self.release(*event);
+                let held = Held { attempt: *attempt, scope: scope.clone(), objects: objects.clone() };
+                self.add_hash(&("held", event, attempt));
+                self.abroad.held.insert(*event, held);
+            }
+            Change::Released { event } => self.release(*event),
+            Change::Posted { to, number, item } => {
+                let index = self.head;
+                let outgoing = self.abroad.post.entry(*to).or_default();
+                outgoing.last = *number;
+                outgoing.items.insert(*number, (index, item.clone()));
+                self.add_hash(&("posted", to, number));
+            }
+            Change::Delivered { to, upto } => {
+                let Some(outgoing) = self.abroad.post.get_mut(to) else { return };
+                let rest = outgoing.items.split_off(&(upto + 1));
+                for number in std::mem::replace(&mut outgoing.items, rest).into_keys() {
+                    self.sub_hash(&("posted", to, number));
+                }
+            }
+            Change::Taken { from, number } => {
+                if let Some(old) = self.abroad.taken.insert(*from, *number) {
+                    self.sub_hash(&("taken", from, old));
+                }
+                self.add_hash(&("taken", from, number));
+            }
+            Change::Offered { object, to } => {
+                self.abroad.offered.insert(*object, *to);
+                self.add_hash(&("offered", object, to));
+            }
+            Change::Kept { object } => self.keep(*object),
+            Change::Lives { being, zone, incarnation } => {
+                self.forget_lives(*being);
+                if zone.is_some() {
+                    self.remember(*being, Lives { zone: *zone, incarnation: *incarnation, since: time });
+                }
+            }
+            _ => (),
+        }
+    }
+
+    fn release(&mut self, event: EventId) {
+        if let Some(held) = self.abroad.held.remove(&event) {
+            self.sub_hash(&("held", event, held.attempt));
+        }
+    }
+
+    fn keep(&mut self, object: ObjectId) {
+        if let Some(to) = self.abroad.offered.remove(&object) {
+            self.sub_hash(&("offered", object, to));
+        }
+    }
+
+    fn remember(&mut self, being: Being, lives: Lives) {
+        self.add_hash(&("lives", being, lives));
+        self.abroad.lives.insert(being, lives);
+    }
+
+    fn forget_lives(&mut self, being: Being) {
+        if let Some(old) = self.abroad.lives.remove(&being) {
+            self.sub_hash(&("lives", being, old));
+        }
+    }
+
+    /// A player comes over.
+    fn bring(&mut self, player: PlayerId, row: Player) {
+        self.forget_lives(Being::Player(player));
+        self.take_player(player);
+        if let Some(avatar) = row.avatar {
+            self.avatars.insert(avatar, player);
+        }
+        self.give_player(player, row);
+    }
+
+    /// An object goes over, with its timers and its player.
+    fn depart(&mut self, object: ObjectId, to: ZoneId, incarnation: u32) {
+        self.keep(object);
+        self.objects.remove(object);
+        for (at, stamp) in self.timers_of(object) {
+            self.make(&Change::TimerDone { stamp, at });
+        }
+        let lives = Lives { zone: Some(to), incarnation, since: self.time };
+        if let Some(player) = self.avatars.remove(&object) {
+            self.take_player(player);
+            self.forget_lives(Being::Player(player));
+            self.remember(Being::Player(player), lives);
+        }
+        self.forget_lives(Being::Object(object));
+        self.remember(Being::Object(object), lives);
+    }
+
+    /// What will be said to an object.
+    pub fn timers_of(&self, object: ObjectId) -> Vec<(Time, Stamp)> {
+        self.timers.iter().filter(|it| it.1.object == object).map(|it| *it.0).collect()
+    }
+
+    fn add_hash(&mut self, value: &impl Serialize) {
+        self.hash = self.hash.wrapping_add(hash::of_value(value));
+    }
+
+    fn sub_hash(&mut self, value: &impl Serialize) {
+        self.hash = self.hash.wrapping_sub(hash::of_value(value));
     }
 
     fn put(&mut self, object: Object) {
         if object.id.zone == self.zone && object.id.epoch == self.epoch {
             self.next_name = self.next_name.max(object.id.counter + 1);
+        }
+        if !self.abroad.lives.is_empty() {
+            self.forget_lives(Being::Object(object.id));
         }
         self.objects.put(object);
     }
@@ -307,6 +475,8 @@ pub struct Snapshot {
     pub timers: Vec<(Time, Stamp, Timer)>,
     /// The letters.
     pub letters: Vec<(Stamp, Letter)>,
+    /// What there is because of other zones.
+    pub abroad: Abroad,
 }
 
 impl State {
@@ -325,6 +495,7 @@ impl State {
             players: self.players.iter().map(|(&id, it)| (id, it.clone())).collect(),
             timers: self.timers.iter().map(|(&(at, stamp), it)| (at, stamp, it.clone())).collect(),
             letters: self.letters.iter().map(|(&stamp, it)| (stamp, it.clone())).collect(),
+            abroad: self.abroad.clone(),
         }
     }
 
@@ -336,8 +507,30 @@ impl State {
         state.time = snapshot.time;
         state.reigns = snapshot.reigns;
         state.next_name = snapshot.next_name;
+        state.go_abroad(&snapshot.abroad);
         state.take_in(snapshot);
         state
+    }
+
+    fn go_abroad(&mut self, abroad: &Abroad) {
+        self.abroad = abroad.clone();
+        for (event, held) in &abroad.held {
+            self.add_hash(&("held", event, held.attempt));
+        }
+        for (object, to) in &abroad.offered {
+            self.add_hash(&("offered", object, to));
+        }
+        for (to, outgoing) in &abroad.post {
+            for number in outgoing.items.keys() {
+                self.add_hash(&("posted", to, number));
+            }
+        }
+        for (from, number) in &abroad.taken {
+            self.add_hash(&("taken", from, number));
+        }
+        for (being, lives) in &abroad.lives {
+            self.add_hash(&("lives", being, lives));
+        }
     }
 
     fn take_in(&mut self, snapshot: Snapshot) {

@@ -67,6 +67,9 @@ pub const HIT: Distance = Distance::of_metres(1);
 /// How far around a rocket those can be that it hit within the window.
 pub const SWEEP_REACH: Distance = Distance::of_metres(7);
 
+/// How far a rocket's impact reaches: whom it may have met, and everybody around them.
+pub const ROCKET_REACH: Distance = Distance::of_metres(18);
+
 /// How far a blast hurts.
 pub const BLAST: Distance = Distance::of_metres(5);
 
@@ -147,7 +150,7 @@ const _: () = assert!(
         + SWEEP_REACH.millimetres() as u64
         + BLAST.millimetres() as u64
         + STREW.millimetres() as u64
-        <= RANGE.millimetres() as u64
+        <= ROCKET_REACH.millimetres() as u64
 );
 const _: () = assert!(SWEEP_PAUSE.as_micros() < SWEEP_WINDOW.as_micros());
 

@@ -28,7 +28,9 @@ pub use goods::{Goods, conserved};
 pub use state::{Avatar, Item, ItemKind, Npc, NpcKind, Rocket, Serial, Shown, State, Tally};
 pub use trade::{Give, Offer, Want};
 
-use config::{ARM, AVATAR_HEALTH, AVATAR_SPEED, COINS_AT_START, RANGE, WORLD_HALF};
+use config::{
+    ARM, AVATAR_HEALTH, AVATAR_SPEED, COINS_AT_START, NPC_SIGHT, RANGE, ROCKET_REACH, STREW, WORLD_HALF,
+};
 use game::{Addressee, Game, PlayerId, Scope, View, Viewer, is_within_speed};
 use machine::{Rng, Span};
 use space::{Distance, Millis, Motion, ObjectId, Polygon, Position};
@@ -127,11 +129,28 @@ impl Game for Kosmos {
         matches!(object, State::Rocket(_) | State::Npc(_))
     }
 
+    fn think_scope(&self, view: &View<'_, Self>, object: ObjectId) -> Scope {
+        let reach = match view.get(object) {
+            Some(State::Rocket(_)) => ROCKET_REACH,
+            _ => NPC_SIGHT,
+        };
+        Scope::area(view.position(object).unwrap_or_default(), reach)
+    }
+
     fn think(&self, tx: &mut Tx<'_, '_>, object: ObjectId) -> Option<Span> {
         match tx.get(object)? {
             State::Rocket(rocket) => rocket::fly(&self.world, tx, object, rocket),
             State::Npc(npc) => npc::walk(&self.world, tx, object, npc),
             State::Avatar(_) | State::Item(_) | State::Nest(_) | State::World(_) => None,
+        }
+    }
+
+    fn letter_scope(&self, _: &View<'_, Self>, to: Addressee, letter: &Letter) -> Scope {
+        match (to, letter) {
+            (Addressee::Place(place), Letter::Settle { .. }) => Scope::area(place, RANGE),
+            (Addressee::Place(place), _) => Scope::area(place, STREW),
+            // The rest is between somebody and themselves.
+            (Addressee::Object(_) | Addressee::World, _) => Scope::objects([]),
         }
     }
 
@@ -152,6 +171,10 @@ impl Game for Kosmos {
         ground::draw(&self.world, &mut Rng::seeded(player.0))
     }
 
+    fn join_scope(&self, player: PlayerId) -> Scope {
+        Scope::area(self.entrance(player), STREW)
+    }
+
     fn on_join(&self, tx: &mut Tx<'_, '_>, player: PlayerId, name: &str) -> Result<ObjectId, Refusal> {
         let avatar = Avatar {
             name: name.to_owned(),
@@ -164,6 +187,10 @@ impl Game for Kosmos {
             stunned_until: Millis(0),
         };
         Ok(tx.spawn(&State::Avatar(avatar), self.entrance(player)))
+    }
+
+    fn leave_scope(&self, view: &View<'_, Self>, avatar: ObjectId) -> Scope {
+        Scope::area(view.position(avatar).unwrap_or_default(), ARM)
     }
 
     fn on_leave(&self, tx: &mut Tx<'_, '_>, avatar: ObjectId) {

@@ -101,6 +101,12 @@ export class Reader {
     }
   }
 
+  bool(): boolean {
+    const byte = this.u8();
+    if (1 < byte) throw new DecodeError("neither yes nor no");
+    return byte === 1;
+  }
+
   option<T>(read: () => T): T | null {
     const tag = this.u8();
     if (1 < tag) throw new DecodeError("an option that is neither there nor not");

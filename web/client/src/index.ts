@@ -5,7 +5,7 @@ export { type Control, decodeControl, encodeControl } from "./control.ts";
 export { Events } from "./events.ts";
 export { FrameStream, decodeBody, encodeFrame, framesOf } from "./frame.ts";
 export type { HostEntry, Link, TransportKind } from "./link.ts";
-export { Lobby, LobbyError, type Pass, type SessionAnswer, type WorldInfo } from "./lobby.ts";
+export { Lobby, LobbyError, type Pass, type SessionAnswer, type WorldInfo, type ZoneInfo } from "./lobby.ts";
 export { type Motion, type Vector, angleOf, headingOf, positionAt } from "./motion.ts";
 export { type Key, type ObjectId, idOf, keyOf } from "./object.ts";
 export { Player, type Happening } from "./player.ts";

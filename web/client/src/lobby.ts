@@ -25,6 +25,13 @@ export interface WorldInfo {
   range: number;
   /** The corners of the world, counterclockwise, mm. */
   region: [number, number][];
+  /** Its zones, each with its corners, counterclockwise, mm. */
+  zones: ZoneInfo[];
+}
+
+export interface ZoneInfo {
+  zone: number;
+  corners: [number, number][];
 }
 
 /** The lobby said no; `message` is for people. */

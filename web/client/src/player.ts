@@ -2,7 +2,7 @@
 // actions and sends them until they are answered, moves the avatar, and knows what is in sight.
 //
 // It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
-// version). After any switch it sends again whatever was not answered. It has no clock and does no I/O: time and
+// version); whoever owns the avatar later is the new home. After any switch it sends again whatever was not answered. It has no clock and does no I/O: time and
 // messages are handed in, messages and happenings are handed out.
 
 import { WorldClock } from "./clock.ts";
@@ -18,6 +18,8 @@ const SILENT = 400;
 const LATE = 100;
 /** How often everybody is asked, while nobody answers. */
 const ASK_EVERY = 100;
+/** How long it is remembered what was last seen of what is out of sight. */
+const REMEMBERED = 10_000;
 /** The most actions that are out at once. */
 export const UNANSWERED_MAX = 64;
 /** The most bytes of an action (crates/game/src/config.rs). */
@@ -78,6 +80,13 @@ export interface Seen {
   shown: Uint8Array;
 }
 
+/** What was last known of something out of sight. */
+interface Hidden {
+  incarnation: number;
+  version: number;
+  since: number;
+}
+
 interface Unanswered {
   id: number;
   number: number;
@@ -95,16 +104,26 @@ export class Player {
   private readonly timers = new Map<Timer, number>();
   private readonly links = new Map<Peer, number>();
   private homePeer: Peer | null = null;
-  /** The highest epoch heard of, and the one in which the home let us in. */
-  private highest = 0;
+  /** The home's zone, also while its replica is being looked for. */
+  private homeZone = 0;
+  /** The highest epoch heard of, per zone, and the one in which the home let us in. */
+  private readonly epochs = new Map<number, number>();
   private entered = 0;
-  /** The last record heard of. */
+  /** The avatar's owners, counted: an earlier owner is not believed. */
+  private incarnation = 0;
+  /** The last record of the home heard of. */
   private seen = 0;
   private heard = 0;
   /** What `heard` was when a silence was forgiven because we were late ourselves. */
   private forgiven = -1;
   private asked = 0;
   private searching = true;
+  /** Whether the owner knows that we search. */
+  private toldSearching = false;
+  /** Whether the home has lost some of what we have seen. */
+  private mayKnowLess = false;
+  /** What was last known of what is out of sight, and since when: whoever has heard less must not show it again. */
+  private readonly hidden = new Map<Key, Hidden>();
   private closed = false;
   private avatar: Key | null = null;
   private own: Motion = REST;
@@ -128,8 +147,18 @@ export class Player {
     return this.homePeer;
   }
 
+  /** The highest epoch of the home's zone heard. */
   get epoch(): number {
-    return this.highest;
+    return this.epochOf(this.homeZone);
+  }
+
+  /** The zone that let the player in last; 0 before the first. */
+  get zone(): number {
+    return this.homeZone;
+  }
+
+  private epochOf(zone: number): number {
+    return this.epochs.get(zone) ?? 0;
   }
 
   get isSearching(): boolean {
@@ -208,9 +237,9 @@ export class Player {
     this.search();
   }
 
-  receive(now: number, from: Peer, link: number, epoch: number, down: Down): void {
+  receive(now: number, from: Peer, link: number, zone: number, epoch: number, down: Down): void {
     this.now = now;
-    if (this.links.get(from) === link && !this.closed) this.onDown(from, epoch, down);
+    if (this.links.get(from) === link && !this.closed) this.onDown(from, zone, epoch, down);
   }
 
   // Time.
@@ -267,14 +296,16 @@ export class Player {
     this.asked = this.now;
     this.timers.set("ask", this.now + ASK_EVERY + (this.config.chance() * ASK_EVERY) / 2);
     const { player, session, name } = this.config;
+    const seen = 0 < this.seen ? { zone: this.homeZone, epoch: this.epoch, index: this.seen } : null;
     for (const peer of this.links.keys()) {
-      this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen: this.seen });
+      this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen });
     }
   }
 
   private search(): void {
-    if (!this.searching && !this.closed) {
-      this.searching = true;
+    this.searching = true;
+    if (this.avatar !== null && !this.toldSearching && !this.closed) {
+      this.toldSearching = true;
       this.out.raise({ kind: "Searching" });
     }
     this.askAll();
@@ -282,18 +313,22 @@ export class Player {
 
   // What the zone says.
 
-  private onDown(from: Peer, epoch: number, down: Down): void {
-    if (this.isStale(from, epoch, down)) return;
-    if (this.homePeer === from || down.kind === "Entered") this.highest = Math.max(this.highest, epoch);
-    this.dispatch(from, epoch, down);
+  private onDown(from: Peer, zone: number, epoch: number, down: Down): void {
+    if (this.isStale(from, zone, epoch, down)) return;
+    if (this.homePeer === from || down.kind === "Entered") this.epochs.set(zone, Math.max(this.epochOf(zone), epoch));
+    this.dispatch(from, zone, epoch, down);
     if (this.homePeer === from) this.heard = this.now;
   }
 
-  private dispatch(from: Peer, epoch: number, down: Down): void {
+  private dispatch(from: Peer, zone: number, epoch: number, down: Down): void {
     switch (down.kind) {
       case "Entered":
+        this.mayKnowLess = down.lost;
+        if (down.lost) this.seen = 0;
         this.entered = epoch;
+        this.moveTo(zone);
         this.numberFrom(down.cursor);
+        this.incarnation = down.incarnation;
         return this.onEntered(from, down.avatar, down.motion, down.time);
       case "NotHere":
         return this.onNotHere(from);
@@ -307,7 +342,7 @@ export class Player {
         return this.onResult(down.number, down.outcome);
       case "Views":
         down.shown.forEach((shown) => this.see(shown));
-        return down.hidden.forEach((object) => this.forget(keyOf(object)));
+        return down.hidden.forEach((object) => this.hide(keyOf(object)));
       case "Moved":
         return this.onMoved(down.generation, down.sequence, down.time);
       case "Corrected":
@@ -319,17 +354,27 @@ export class Player {
    * Whether this must not be believed. Only the home tells what happens, in the epoch in which it let us in or a
    * later one; others may only offer themselves, and not in an epoch that is over.
    */
-  private isStale(from: Peer, epoch: number, down: Down): boolean {
+  private isStale(from: Peer, zone: number, epoch: number, down: Down): boolean {
     switch (down.kind) {
-      case "Entered":
+      case "Entered": {
+        const isEarlier = this.avatar === keyOf(down.avatar) && down.incarnation < this.incarnation;
+        return epoch < this.epochOf(zone) || isEarlier;
+      }
       case "Closed":
-        return epoch < this.highest;
+        return epoch < this.epochOf(zone);
       case "NotHere":
         return false;
       default:
         // Datagrams overtake, so the home's own epochs may be heard out of order.
         return this.homePeer !== from || epoch < this.entered;
     }
+  }
+
+  /** Records of another zone are counted anew. */
+  private moveTo(zone: number): void {
+    if (this.homeZone === zone) return;
+    this.homeZone = zone;
+    this.seen = 0;
   }
 
   /**
@@ -348,10 +393,14 @@ export class Player {
     this.clock.learn(this.asked, this.now, time);
     const key = keyOf(avatar);
     if (this.homePeer === from && !this.searching && this.avatar === key) return;
+    // Whoever takes over may not have heard of our last steps; an event that moved us it has.
+    const { generation, sequence } = this.own;
+    const hasWalkedOn = this.avatar === key && generation === motion.generation && motion.sequence <= sequence;
+    if (!hasWalkedOn) this.own = motion;
     this.homePeer = from;
     this.searching = false;
+    this.toldSearching = false;
     this.avatar = key;
-    this.own = motion;
     this.moveSent = null;
     this.timers.delete("ask");
     this.timers.set("silence", this.now + SILENT);
@@ -362,8 +411,9 @@ export class Player {
 
   private onNotHere(from: Peer): void {
     if (this.homePeer !== from) return;
-    this.homePeer = null;
-    this.search();
+    // We play elsewhere, and will hear where. Only if that takes long does anybody notice.
+    this.searching = true;
+    this.askAll();
   }
 
   private onClosed(from: Peer, why: Closed): void {
@@ -377,41 +427,80 @@ export class Player {
 
   private onSight(index: number, objects: Shown[]): void {
     this.seen = Math.max(this.seen, index);
+    const known = new Map(this.objects);
+    if (this.mayKnowLess) {
+      known.clear();
+      this.hidden.clear();
+    }
+    const inSight = new Set(objects.map((it) => keyOf(it.object)));
+    known.forEach((it, key) => inSight.has(key) || this.remember(key, it.incarnation, it.version));
     this.objects.clear();
     this.out.raise({ kind: "Sight" });
-    objects.forEach((shown) => this.see(shown));
+    for (const shown of objects) {
+      // What we know newer than the home does stays as it is.
+      const key = keyOf(shown.object);
+      const newer = known.get(key);
+      if (newer !== undefined && isBelow(shown.incarnation, shown.version, newer)) {
+        this.objects.set(key, newer);
+        this.out.raise({ kind: "Seen", key, seen: newer });
+      } else this.see(shown);
+    }
     this.showOwn();
   }
 
   private onTold({ index, shown, gone, notices }: Extract<Down, { kind: "Told" }>): void {
     shown.forEach((it) => this.see(it));
     gone.forEach(({ object, version }) => this.lose(keyOf(object), version));
-    // Notices of a record that was heard before are told again after a switch: once is enough.
-    if (this.seen < index) notices.forEach((notice) => this.out.raise({ kind: "Notice", notice, index }));
+    // Notices of a record that was heard before are told again after a switch: once is enough. Those of a
+    // neighbour have no number here, and are not told again.
+    if (this.seen < index || index === 0) notices.forEach((notice) => this.out.raise({ kind: "Notice", notice, index }));
     this.seen = Math.max(this.seen, index);
   }
 
   private see({ object, incarnation, version, motion, shown }: Shown): void {
     const key = keyOf(object);
     const known = this.objects.get(key);
-    if (known !== undefined && isBelow(incarnation, version, known)) return;
+    const newest = known ?? this.remembered(key);
+    if (newest !== undefined && isBelow(incarnation, version, newest)) return;
+    this.hidden.delete(key);
     if (key === this.avatar && this.own.generation < motion.generation) {
       this.own = motion; // An event moved us.
       this.out.raise({ kind: "Corrected", motion });
     }
-    const newest = known !== undefined && isNewer(known.motion, motion) ? known.motion : motion;
-    const seen = { object, incarnation, version, motion: key === this.avatar ? this.own : newest, shown };
+    const moves = known !== undefined && isNewer(known.motion, motion) ? known.motion : motion;
+    const seen = { object, incarnation, version, motion: key === this.avatar ? this.own : moves, shown };
     this.objects.set(key, seen);
     this.out.raise({ kind: "Seen", key, seen });
   }
 
   private lose(key: Key, version: number): void {
     const known = this.objects.get(key);
-    if (known !== undefined && known.version <= version) this.forget(key);
+    if (known === undefined || version < known.version) return;
+    this.hide(key);
+    // Nobody who has not heard of it revives the dead.
+    this.remember(key, known.incarnation, version);
   }
 
-  private forget(key: Key): void {
-    if (this.objects.delete(key)) this.out.raise({ kind: "Lost", key });
+  private hide(key: Key): void {
+    const known = this.objects.get(key);
+    if (known === undefined) return;
+    this.remember(key, known.incarnation, known.version);
+    this.objects.delete(key);
+    this.out.raise({ kind: "Lost", key });
+  }
+
+  private remember(key: Key, incarnation: number, version: number): void {
+    this.hidden.delete(key);
+    this.hidden.set(key, { incarnation, version, since: this.now });
+    for (const [old, { since }] of this.hidden) {
+      if (this.now - since < REMEMBERED) break; // The rest is younger.
+      this.hidden.delete(old);
+    }
+  }
+
+  private remembered(key: Key): Hidden | undefined {
+    const known = this.hidden.get(key);
+    return known !== undefined && this.now - known.since < REMEMBERED ? known : undefined;
   }
 
   private onResult(number: number, outcome: Outcome): void {
@@ -440,6 +529,6 @@ export class Player {
   }
 }
 
-function isBelow(incarnation: number, version: number, known: Seen): boolean {
+function isBelow(incarnation: number, version: number, known: { incarnation: number; version: number }): boolean {
   return incarnation < known.incarnation || (incarnation === known.incarnation && version < known.version);
 }

@@ -10,9 +10,16 @@ export interface Address {
   zone: number;
 }
 
+/** The last record of a zone that was heard of. */
+export interface Seen {
+  zone: number;
+  epoch: number;
+  index: number;
+}
+
 /** From a player to a zone. */
 export type Up =
-  | { kind: "Enter"; player: bigint; session: bigint; name: string; seen: number }
+  | { kind: "Enter"; player: bigint; session: bigint; name: string; seen: Seen | null }
   | { kind: "Act"; number: number; acked: number; motion: Motion; action: Uint8Array }
   | { kind: "Move"; motion: Motion }
   | { kind: "Ack"; acked: number }
@@ -29,14 +36,30 @@ export interface Shown {
 }
 
 /** What became of an action. */
-export type Outcome = { kind: "Done" } | { kind: "Refused"; refusal: Uint8Array } | { kind: "Fault"; why: string };
+export type Outcome =
+  | { kind: "Done" }
+  | { kind: "Refused"; refusal: Uint8Array }
+  | { kind: "Fault"; why: string }
+  /** Too many want the same; nothing happened. */
+  | { kind: "Busy" };
 
 /** Why a player cannot enter. */
 export type Closed = "Superseded" | "Full" | "Refused";
 
 /** From a zone to a player. Times are milliseconds of world time. */
 export type Down =
-  | { kind: "Entered"; avatar: ObjectId; motion: Motion; cursor: number; time: number; backup: Address | null }
+  | {
+      kind: "Entered";
+      avatar: ObjectId;
+      /** Counts its owners: a later owner is believed. */
+      incarnation: number;
+      /** Whether the world has lost its last moments, and with them some of what we have seen. */
+      lost: boolean;
+      motion: Motion;
+      cursor: number;
+      time: number;
+      backup: Address | null;
+    }
   | { kind: "NotHere"; primary: Address | null }
   | { kind: "Closed"; why: Closed }
   | { kind: "Sight"; index: number; objects: Shown[] }
@@ -46,7 +69,7 @@ export type Down =
   | { kind: "Moved"; generation: number; sequence: number; time: number }
   | { kind: "Corrected"; motion: Motion };
 
-/** The variants of `zone::Msg`. A player sends `Up` and hears `Down`; `Peer` is for replicas. */
+/** The variants of `zone::Msg`. A player sends `Up` and hears `Down`; `Peer` and `Mesh` are for replicas. */
 const UP = 1;
 const DOWN = 2;
 
@@ -55,7 +78,9 @@ export function encodeUp(up: Up): Uint8Array {
   const out = new Writer().u8(UP);
   switch (up.kind) {
     case "Enter":
-      return out.u8(0).u64(up.player).u64(up.session).text(up.name).uint(up.seen).done();
+      out.u8(0).u64(up.player).u64(up.session).text(up.name).u8(up.seen === null ? 0 : 1);
+      if (up.seen !== null) out.uint(up.seen.zone).uint(up.seen.epoch).uint(up.seen.index);
+      return out.done();
     case "Act":
       writeMotion(out.u8(1).uint(up.number).uint(up.acked), up.motion);
       return out.bytes(up.action).done();
@@ -69,14 +94,15 @@ export function encodeUp(up: Up): Uint8Array {
   }
 }
 
-/** A whole `zone::Msg::Down`: the epoch of who says it, and what. */
-export function decodeDown(bytes: Uint8Array): { epoch: number; down: Down } {
+/** A whole `zone::Msg::Down`: the zone and epoch of who says it, and what. */
+export function decodeDown(bytes: Uint8Array): { zone: number; epoch: number; down: Down } {
   const input = new Reader(bytes);
   if (input.u32() !== DOWN) throw new DecodeError("no message for a player");
+  const zone = input.u32();
   const epoch = input.u32();
   const down = readDown(input);
   input.end();
-  return { epoch, down };
+  return { zone, epoch, down };
 }
 
 function readDown(input: Reader): Down {
@@ -85,6 +111,8 @@ function readDown(input: Reader): Down {
       return {
         kind: "Entered",
         avatar: readObject(input),
+        incarnation: input.u32(),
+        lost: input.bool(),
         motion: readMotion(input),
         cursor: input.count(),
         time: readTime(input),
@@ -135,6 +163,8 @@ function readOutcome(input: Reader): Outcome {
       return { kind: "Refused", refusal: input.bytes() };
     case 2:
       return { kind: "Fault", why: input.text() };
+    case 3:
+      return { kind: "Busy" };
     default:
       throw new DecodeError("an unknown outcome");
   }

@@ -11,8 +11,10 @@ import type { Lane } from "./player.ts";
 import { WebSocketLink } from "./websocket.ts";
 import { WebTransportLink, hasWebTransport } from "./webtransport.ts";
 
-/** How many hosts are connected at once: the primary's, the backup's, and one to spare. */
+/** How many hosts are connected at once in a world of one zone: the primary's, the backup's, and one to spare. */
 const HOSTS_MAX = 3;
+/** Where there are several, whoever walks over a border must know who decides there: all of them, up to so many. */
+const HOSTS_MAX_MESHED = 16;
 /** Whoever is not welcomed in this time tries again, by the other transport. */
 const WELCOME_WITHIN = 3_000;
 const PING_EVERY = 1_000;
@@ -124,7 +126,8 @@ export class Session {
   // Connecting.
 
   private connectAll(hosts: HostEntry[]): void {
-    hosts.slice(0, HOSTS_MAX).forEach((entry) => {
+    const isMeshed = 1 < this.options.answer.world.zones.length;
+    hosts.slice(0, isMeshed ? HOSTS_MAX_MESHED : HOSTS_MAX).forEach((entry) => {
       if (!this.connections.has(entry.host)) this.connect(entry);
     });
   }

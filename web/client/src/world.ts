@@ -64,6 +64,8 @@ export interface Status {
   state: WorldState;
   transport: TransportKind | null;
   host: number | null;
+  /** The zone that decides for the avatar. */
+  zone: number | null;
   epoch: number;
   /** A round trip to the serving host, ms. */
   ping: number | null;
@@ -161,6 +163,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
       state: this.current,
       transport: serving?.transport ?? null,
       host: serving?.host ?? null,
+      zone: this.player.zone === 0 ? null : this.player.zone,
       epoch: this.player.epoch,
       ping: serving?.rtt ?? null,
       bytesIn: traffic.in,
@@ -232,8 +235,8 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     const now = performance.now();
     const rest = message.subarray(1);
     if (message[0] === ZONE) {
-      const { epoch, down } = decodeDown(rest);
-      this.player.receive(now, from, link, epoch, down);
+      const { zone, epoch, down } = decodeDown(rest);
+      this.player.receive(now, from, link, zone, epoch, down);
       this.schedule();
     } else if (message[0] === POSES) {
       decodePoses(rest).forEach(({ object, motion }) => this.player.hear(now, object, motion));
@@ -310,6 +313,8 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
         return { kind: "done" };
       case "Fault":
         return { kind: "failed", why: outcome.why };
+      case "Busy":
+        return { kind: "failed", why: "too much is going on here: try again" };
       case "Refused":
         return { kind: "refused", refusal: this.game.decodeRefusal(outcome.refusal) };
     }

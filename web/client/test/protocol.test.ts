@@ -25,10 +25,15 @@ test("what a player says", () => {
   ups?.forEach(({ hex, value }) => expect(hexed(encodeUp(up(value)))).toBe(hex));
 });
 
+test("who has heard nothing says so", () => {
+  const enter: Up = { kind: "Enter", player: 1n, session: 2n, name: "", seen: null };
+  expect(hexed(encodeUp(enter))).toBe("010001020000");
+});
+
 test("what a player hears", () => {
-  expect(downs?.length).toBe(14);
+  expect(downs?.length).toBe(15);
   for (const { hex, value } of downs ?? []) {
-    expect(plain(decodeDown(unhex(hex)))).toEqual({ epoch: 2, down: value });
+    expect(plain(decodeDown(unhex(hex)))).toEqual({ zone: 3, epoch: 2, down: value });
     for (let length = 0; length < hex.length; length += 2) {
       expect(() => decodeDown(unhex(hex.slice(0, length))), hex.slice(0, length)).toThrow(DecodeError);
     }

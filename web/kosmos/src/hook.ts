@@ -38,6 +38,8 @@ export interface KosmosHook {
   notices(): unknown[];
   answers(): unknown[];
   status(): ReturnType<Play["world"]["status"]> | null;
+  /** The zones of the world, with their corners in metres. */
+  zones(): { zone: number; corners: [number, number][] }[];
   /** World time as this page believes it, ms. */
   now(): number;
 }
@@ -92,6 +94,11 @@ export function installHook(current: () => Play | null, screenOf: (x: number, y:
     notices: () => current()?.journal.notices ?? [],
     answers: () => current()?.journal.answers ?? [],
     status: () => current()?.world.status() ?? null,
+    zones: () =>
+      (current()?.world.info.zones ?? []).map(({ zone, corners }) => ({
+        zone,
+        corners: corners.map(([x, y]): [number, number] => [x / 1000, y / 1000]),
+      })),
     now: () => current()?.world.now ?? 0,
   };
 }

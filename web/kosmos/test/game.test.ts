@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Corner, depth } from "../src/game/region.ts";
+import { type Corner, depth, innerEdges, signs } from "../src/game/region.ts";
 import { goodsText } from "../src/game/words.ts";
 
 const SQUARE: Corner[] = [[-10, -10], [10, -10], [10, 10], [-10, 10]];
@@ -8,6 +8,20 @@ test("depth is the way to the nearest edge, negative outside", () => {
   expect(depth(SQUARE, 0, 0)).toBe(10);
   expect(depth(SQUARE, 7, 0)).toBe(3);
   expect(depth(SQUARE, 0, -12)).toBe(-2);
+});
+
+test("borders are the sides that zones share; names stand on either side", () => {
+  const west: Corner[] = [[-10, -10], [0, -10], [0, 10], [-10, 10]];
+  const east: Corner[] = [[0, -10], [10, -10], [10, 10], [0, 10]];
+  const zones = [{ zone: 1, corners: west }, { zone: 2, corners: east }];
+  expect(innerEdges(SQUARE, zones)).toEqual([
+    { zone: 1, edge: [[0, -10], [0, 10]] },
+    { zone: 2, edge: [[0, 10], [0, -10]] },
+  ]);
+  for (const { zone, at: [x, y] } of signs(SQUARE, zones)) {
+    expect(depth(zone === 1 ? west : east, x, y)).toBeGreaterThan(1);
+  }
+  expect(innerEdges(SQUARE, [{ zone: 1, corners: SQUARE }])).toEqual([]);
 });
 
 test("goods in words", () => {

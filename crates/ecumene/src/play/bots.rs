@@ -18,7 +18,7 @@ pub struct BotsArgs {
     /// How many
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     count: u32,
-    /// What they do: wander, hunt, gather, trade, talk, hostile, or all of them in turn
+    /// What they do: wander, hunt, gather, trade, talk, or these in turn; border, cross or hostile
     #[arg(long, default_value = "mixed", value_name = "NAME")]
     behaviour: String,
     /// For how long; until Ctrl-C if not given
@@ -47,16 +47,19 @@ pub enum Format {
     Json,
 }
 
+/// Refuses a name that no bot has.
+pub fn check_behaviour(asked: &str) -> Result<(), Failure> {
+    let names = [&kosmos::bots::NAMES[..], &kosmos::bots::TRAVELLERS[..]].concat();
+    if names.contains(&asked) || ["mixed", "hostile"].contains(&asked) {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    Err(Failure::Asked(format!("no bot is called {asked:?}: there are {names}, hostile and mixed")))
+}
+
 /// Runs `ecumene bots`.
 pub fn run(args: &BotsArgs) -> Result<(), Failure> {
-    let known = kosmos::bots::NAMES.contains(&args.behaviour.as_str());
-    if !known && !["mixed", "hostile"].contains(&args.behaviour.as_str()) {
-        let names = kosmos::bots::NAMES.join(", ");
-        let asked = &args.behaviour;
-        return Err(Failure::Asked(format!(
-            "no bot is called {asked:?}: there are {names}, hostile and mixed"
-        )));
-    }
+    check_behaviour(&args.behaviour)?;
     let book = match &args.history {
         Some(folder) => Book::begin(folder, &format!("bots-{}", std::process::id()))?,
         None => Book::default(),

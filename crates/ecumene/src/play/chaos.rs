@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use client::{Book, Transport};
 use rustix::process::Signal;
 use serde::Serialize;
+use server::config::ZONES_MAX;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,9 @@ pub struct ChaosArgs {
     /// How many bots play
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     bots: u32,
+    /// How many zones the world has
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(ZONES_MAX)))]
+    zones: u32,
     /// Bots connect by WebSocket instead of QUIC
     #[arg(long)]
     web_socket: bool,
@@ -66,7 +70,7 @@ pub struct ChaosArgs {
 /// What can be done to a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Trouble {
-    /// Kill the host that decides (kill -9), and start it again.
+    /// Kill the host that decides in the most zones (kill -9), and start it again.
     Kill,
     /// Freeze the host that decides until another has taken over, then let it go on: it must find out.
     Freeze,
@@ -101,7 +105,7 @@ pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
         std::fs::remove_dir_all(&data)?;
     }
     std::fs::create_dir_all(&data)?;
-    std::fs::write(&marker, config_text(args.config.config.as_deref())?)?;
+    std::fs::write(&marker, config_text(args.config.config.as_deref(), args.zones)?)?;
     let history = args.config.history.clone().unwrap_or_else(|| data.join("history"));
     let options = ClusterOptions {
         data,
@@ -116,7 +120,7 @@ pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
 
 /// Patient timers, so that a busy machine is not taken for a dead host, and disks that are waited for, so that killing
 /// everything at once may cost nothing at all, however slow they are. Whatever a file says wins.
-fn config_text(given: Option<&Path>) -> Result<String, Failure> {
+fn config_text(given: Option<&Path>, zones: u32) -> Result<String, Failure> {
     let given = match given {
         Some(path) => {
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
@@ -126,13 +130,17 @@ fn config_text(given: Option<&Path>) -> Result<String, Failure> {
     let mut table: server::config::Table = given.parse().map_err(anyhow::Error::from)?;
     server::config::set(&mut table, "lobby", "per_address", 1_000.0);
     server::config::set(&mut table, "lobby", "burst", 100_000_i64);
+    server::config::set(&mut table, "world", "zones", i64::from(zones));
     Ok(table.to_string())
 }
 
 async fn torment(args: &ChaosArgs, options: ClusterOptions, history: &Path) -> Result<CrowdReport, Failure> {
-    // The last host comes when everybody is in: players must find it by themselves when it decides.
+    // The last host comes when everybody is in: players must find it by themselves when it decides. Unless a zone waits
+    // to be founded by it.
     let (&last, others) = options.hosts.split_last().context("there are no hosts")?;
-    let mut cluster = Cluster::start(ClusterOptions { hosts: others.to_vec(), ..options.clone() }).await?;
+    let comes_late = args.zones as usize <= others.len();
+    let hosts = if comes_late { others.to_vec() } else { options.hosts.clone() };
+    let mut cluster = Cluster::start(ClusterOptions { hosts, ..options.clone() }).await?;
     let transport = if args.web_socket { Transport::WebSocket } else { Transport::Quic };
     let mut crowd = Crowd::enter(CrowdOptions {
         lobby: cluster.lobby().to_string(),
@@ -144,7 +152,9 @@ async fn torment(args: &ChaosArgs, options: ClusterOptions, history: &Path) -> R
         pace: None,
     })
     .await?;
-    cluster.start_host(last)?;
+    if comes_late {
+        cluster.start_host(last)?;
+    }
     crowd.measure().await;
     for _ in 0..args.rounds {
         for &trouble in &args.trouble {

@@ -103,14 +103,14 @@ impl Cluster {
         Lobby::new(&self.lobby.to_string()).health().await.ok()
     }
 
-    /// The host that decides.
+    /// The host that decides in the most zones.
     pub async fn primary(&self) -> Option<u32> {
-        self.health().await?.zones.first()?.primary
+        self.health().await?.first()
     }
 
     /// Waits until every zone has a backup.
     pub async fn until_protected(&self) -> Result<(), Failure> {
-        let protected = |it: &Health| it.zones.iter().all(|it| it.backup.is_some());
+        let protected = |it: &Health| it.zones.iter().all(|it| it.primary.is_some() && it.backup.is_some());
         self.until(READY_WITHIN, "every zone has a backup", protected).await
     }
 

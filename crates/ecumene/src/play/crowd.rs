@@ -338,7 +338,7 @@ async fn enter_one(
         let region = region_of(info);
         let bot = region.and_then(|it| match behaviour {
             walker::NAME => Some(walker::bot(it)),
-            name => kosmos::bots::by_name(name, &it),
+            name => kosmos::bots::by_name_near(name, &it, &borders_of(info, &it)),
         });
         let node = match bot {
             Some(bot) => Node::bot(config, Box::new(Calmable { bot, calm })),
@@ -357,7 +357,28 @@ fn region_of(info: &client::SessionInfo) -> Option<Polygon> {
     Polygon::new(&corners.ok()?).ok()
 }
 
+/// The sides of zones that are not the world's own.
+fn borders_of(info: &client::SessionInfo, world: &Polygon) -> Vec<(Position, Position)> {
+    let (low, high) = world.bounding_box();
+    let is_inner = |[ax, ay]: [i32; 2], [bx, by]: [i32; 2]| {
+        let on = |a: i32, b: i32, low: i32, high: i32| a == b && (a == low || a == high);
+        !on(ax, bx, low.x(), high.x()) && !on(ay, by, low.y(), high.y())
+    };
+    let sides = info.world.zones.iter().flat_map(|it| {
+        let next = it.corners.iter().cycle().skip(1);
+        it.corners.iter().copied().zip(next.copied())
+    });
+    let inner = sides.filter(|&(from, to)| is_inner(from, to));
+    inner.filter_map(|(from, to)| Some((place(from)?, place(to)?))).collect()
+}
+
+fn place([x, y]: [i32; 2]) -> Option<Position> {
+    Position::new(x, y).ok()
+}
+
 async fn listen(mut happenings: mpsc::UnboundedReceiver<Happening>, tally: Arc<Mutex<Tally>>) {
+    // Walking into another zone is no reason to count: nobody was silent.
+    let mut searches = true;
     while let Some(happening) = happenings.recv().await {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         match happening {
@@ -366,9 +387,31 @@ async fn listen(mut happenings: mpsc::UnboundedReceiver<Happening>, tally: Arc<M
                 tally.refused += u64::from(outcome != Outcome::Done);
                 tally.latency.saturating_record(took.as_micros().max(1));
             }
-            Happening::Entered(_) => tally.entered += 1,
+            Happening::Searching => searches = true,
+            Happening::Entered(_) => tally.entered += u64::from(std::mem::take(&mut searches)),
             Happening::Closed(_) => tally.closed += 1,
             _ => (),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use client::{SessionInfo, WorldInfo, ZoneInfo};
+
+    #[test]
+    fn borders_are_what_zones_share() {
+        let zone = |zone, west, east| ZoneInfo {
+            zone,
+            corners: vec![[west, -10], [east, -10], [east, 10], [west, 10]],
+        };
+        let region = vec![[-10, -10], [10, -10], [10, 10], [-10, 10]];
+        let zones = vec![zone(1, -10, 0), zone(2, 0, 10)];
+        let world = WorldInfo { game: String::new(), schema: String::new(), range: 1, region, zones };
+        let info = SessionInfo { session: 1, player: 1, name: String::new(), world, hosts: Vec::new() };
+        let (south, north) = (place([0, -10]).unwrap(), place([0, 10]).unwrap());
+        let borders = borders_of(&info, &region_of(&info).unwrap());
+        assert_eq!(borders, [(south, north), (north, south)]);
     }
 }

@@ -1,16 +1,18 @@
 //! `ecumene demo`: everything in one command. Directory and lobby, three hosts, the Kosmos world with its backup, bots,
 //! and the page.
 
-use super::bots::{Format, table};
+use super::bots::{Format, check_behaviour, table};
 use super::cluster::{Cluster, ClusterOptions};
 use super::crowd::{Crowd, CrowdOptions, CrowdReport};
 use super::{ConfigArgs, block_on, logging, rules, told_to_stop};
 use crate::{Failure, print, say};
 use anyhow::Context as _;
 use clap::Args;
-use client::{Book, Transport};
+use client::{Book, HostHealth, Transport};
 use serde::Serialize;
+use server::config::ZONES_MAX;
 use server::{Config, Host, Seat};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +21,12 @@ use tokio::time::Instant;
 
 /// Where the world of the demo is kept, unless somebody says otherwise.
 const DATA: &str = "out/world";
+
+/// How many zones a demo has, unless somebody says otherwise.
+const ZONES: u32 = 6;
+
+/// How often hosts are asked what happened between zones.
+const COUNT_EVERY: Duration = Duration::from_secs(1);
 
 /// Hosts that end by themselves more often than this have a reason that starting them again does not mend.
 const FALLS_MAX: u32 = 100;
@@ -37,7 +45,7 @@ pub struct DemoArgs {
     /// How many bots play along
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(0..=20_000))]
     bots: u32,
-    /// What the bots do: wander, hunt, gather, trade, talk, or all of them in turn
+    /// What the bots do: wander, hunt, gather, trade, talk, or these in turn; border or cross
     #[arg(long, default_value = "mixed", value_name = "NAME")]
     behaviour: String,
     /// Bots connect by WebSocket instead of QUIC
@@ -49,10 +57,13 @@ pub struct DemoArgs {
     /// How many hosts
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     hosts: u32,
+    /// How many zones a new world is cut into
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(ZONES_MAX)))]
+    zones: Option<u32>,
     /// End after so many seconds and report what the bots experienced
     #[arg(long)]
     seconds: Option<u32>,
-    /// Kill the host that decides after so many seconds (kill -9); it comes back two seconds later
+    /// Kill the host that decides in the most zones after so many seconds (kill -9); it comes back two seconds later
     #[arg(long, value_name = "SECONDS")]
     kill_host_after: Option<u32>,
     /// Forget the world of the last time
@@ -90,6 +101,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     {
         return Err(Failure::Asked(format!("--kill-host-after {kill} is not before --seconds {end}")));
     }
+    check_behaviour(&args.behaviour)?;
     let mut config = args.config.load()?;
     if args.config.data.is_none() && args.config.config.is_none() {
         config.data = PathBuf::from(DATA);
@@ -98,6 +110,9 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         forget(&config.data)?;
     }
     config.world.hosts = (1..=args.hosts).collect();
+    if let Some(zones) = args.zones.or(args.config.config.is_none().then_some(ZONES)) {
+        config.world.zones = zones;
+    }
     // Bots all come from one address.
     config.lobby.per_address = 1_000.0;
     config.lobby.burst = 100_000;
@@ -117,6 +132,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
                 "Kosmos is at http://{lobby}/ (Ctrl-C ends it; the world is kept in {})",
                 config.data.display()
             ));
+            told_zones(args, &config, lobby).await;
         }
         play(args, &config, world, lobby).await
     })
@@ -235,6 +251,7 @@ fn demo_config(args: &DemoArgs, config: &Config) -> Result<String, Failure> {
     server::config::set(&mut table, "lobby", "burst", i64::from(config.lobby.burst));
     let hosts: Vec<i64> = config.world.hosts.iter().map(|&it| i64::from(it)).collect();
     server::config::set(&mut table, "world", "hosts", hosts);
+    server::config::set(&mut table, "world", "zones", i64::from(config.world.zones));
     Ok(table.to_string())
 }
 
@@ -266,7 +283,11 @@ async fn play(
     }
     crowd.measure().await;
     let spent_before = world.processor_seconds();
-    let failovers = watch_over(args, &mut world).await?;
+    let mut between = Between::new(lobby);
+    between.look().await;
+    between.forget();
+    let failovers = watch_over(args, &mut world, &mut between).await?;
+    between.look().await;
     let server_cpu_seconds = world.processor_seconds() - spent_before;
     let crowd = crowd.finish().await;
     world.leave().await?;
@@ -274,27 +295,81 @@ async fn play(
         say("The world is kept; start again to go on.");
         return Ok(());
     }
-    let report =
-        DemoReport { crowd, server_cpu_seconds, transfers: 0, cross_zone_events: 0, splits: 0, failovers };
+    let (transfers, cross_zone_events) = (between.sum.transfers, between.sum.cross_zone_events);
+    let report = DemoReport { crowd, server_cpu_seconds, transfers, cross_zone_events, splits: 0, failovers };
     match args.format {
         Format::Json => print(&format!("{}\n", serde_json::to_string(&report)?)),
         Format::Table => {
             let spent = report.server_cpu_seconds;
             print(&format!(
-                "{}servers   {spent:.1} processor seconds, {failovers} failovers\n",
+                "{}servers   {spent:.1} processor seconds, {failovers} failovers\n\
+                 zones     {transfers} transfers, {cross_zone_events} events across borders\n",
                 table(&report.crowd)
             ))
         }
     }
 }
 
-/// Watches the world until it should end, killing a host if that was asked for. How often another host took over.
-async fn watch_over(args: &DemoArgs, world: &mut Running) -> Result<u64, Failure> {
+/// Says so if the world is not cut as was asked for: it keeps what it was founded with.
+async fn told_zones(args: &DemoArgs, config: &Config, lobby: SocketAddr) {
+    let Ok(health) = client::Lobby::new(&lobby.to_string()).health().await else { return };
+    let zones = health.zones.len();
+    if args.zones.is_some_and(|it| it as usize != zones) {
+        let asked = config.world.zones;
+        say(&format!("This world was founded with {zones} zones, not {asked}; --fresh makes a new one"));
+    }
+}
+
+/// What happened between zones, added up over the lives of all hosts.
+struct Between {
+    lobby: client::Lobby,
+    seen: BTreeMap<u32, HostHealth>,
+    sum: HostHealth,
+    looked: Instant,
+}
+
+impl Between {
+    fn new(lobby: SocketAddr) -> Self {
+        let sum = HostHealth { transfers: 0, cross_zone_events: 0 };
+        let lobby = client::Lobby::new(&lobby.to_string());
+        Self { lobby, seen: BTreeMap::new(), sum, looked: Instant::now() }
+    }
+
+    /// Nothing has happened so far.
+    const fn forget(&mut self) {
+        self.sum = HostHealth { transfers: 0, cross_zone_events: 0 };
+    }
+
+    async fn look_now_and_then(&mut self) {
+        if COUNT_EVERY <= self.looked.elapsed() {
+            self.look().await;
+        }
+    }
+
+    /// Asks all hosts. One that was killed is not there; one that came back counts from zero.
+    async fn look(&mut self) {
+        self.looked = Instant::now();
+        let Ok(health) = self.lobby.health().await else { return };
+        for (host, address) in health.web.iter().filter(|_| 1 < health.zones.len()) {
+            let Ok(now) = client::Lobby::host_health(address).await else { continue };
+            let before = self.seen.insert(*host, now);
+            let news = |of: fn(&HostHealth) -> u64| match before.as_ref().map(of) {
+                Some(before) if before <= of(&now) => of(&now) - before,
+                _ => of(&now),
+            };
+            self.sum.transfers += news(|it| it.transfers);
+            self.sum.cross_zone_events += news(|it| it.cross_zone_events);
+        }
+    }
+}
+
+/// Watches the world until it should end, killing a host if that was asked for. How often another host took over a zone.
+async fn watch_over(args: &DemoArgs, world: &mut Running, between: &mut Between) -> Result<u64, Failure> {
     let began = Instant::now();
     let after = |seconds: Option<u32>| seconds.map(|it| began + Duration::from_secs(it.into()));
     let (end, mut kill) = (after(args.seconds), after(args.kill_host_after));
     let mut back: Vec<(u32, Instant)> = Vec::new();
-    let (mut last, mut failovers, mut falls) = (None, 0, 0);
+    let (mut last, mut failovers, mut falls) = (BTreeMap::new(), 0, 0);
     let stop = told_to_stop();
     tokio::pin!(stop);
     loop {
@@ -306,16 +381,20 @@ async fn watch_over(args: &DemoArgs, world: &mut Running) -> Result<u64, Failure
         if end.is_some_and(|it| it <= now) {
             return Ok(failovers);
         }
+        between.look_now_and_then().await;
         let Running::Outside(cluster) = world else { continue };
-        if let Some(primary) = cluster.primary().await {
-            failovers += u64::from(last.is_some_and(|it| it != primary));
-            last = Some(primary);
-            if kill.is_some_and(|it| it <= now) {
-                kill = None;
-                cluster.kill(primary).await?;
-                back.push((primary, now + BACK_AFTER));
-                tell(args, &format!("host {primary} was killed; it comes back in {BACK_AFTER:?}"));
-            }
+        let health = cluster.health().await;
+        for (zone, primary) in
+            health.iter().flat_map(|it| &it.zones).filter_map(|it| Some((it.zone, it.primary?)))
+        {
+            failovers += u64::from(last.insert(zone, primary).is_some_and(|it| it != primary));
+        }
+        let first = health.and_then(|it| it.first());
+        if let (Some(primary), true) = (first, kill.is_some_and(|it| it <= now)) {
+            kill = None;
+            cluster.kill(primary).await?;
+            back.push((primary, now + BACK_AFTER));
+            tell(args, &format!("host {primary} was killed; it comes back in {BACK_AFTER:?}"));
         }
         for host in cluster.fallen() {
             falls += 1;
@@ -338,5 +417,36 @@ async fn watch_over(args: &DemoArgs, world: &mut Running) -> Result<u64, Failure
 fn tell(args: &DemoArgs, line: &str) {
     if args.format == Format::Table {
         say(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        demo: DemoArgs,
+    }
+
+    #[test]
+    fn a_world_has_1_to_256_zones() {
+        let zones = |text: &str| Line::try_parse_from(["demo", "--zones", text]).map(|it| it.demo.zones);
+        assert!(matches!(zones("256"), Ok(Some(256))));
+        for bad in ["0", "257", "many"] {
+            let why = zones(bad).expect_err("it is refused").to_string();
+            assert!(why.contains("--zones"), "{why}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_called_so() {
+        assert!(check_behaviour("border").is_ok() && check_behaviour("mixed").is_ok());
+        let Err(Failure::Asked(why)) = check_behaviour("sulk") else {
+            panic!("it is refused with exit code 2")
+        };
+        assert!(why.contains("border, cross"), "{why}");
     }
 }

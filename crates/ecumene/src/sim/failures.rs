@@ -1,7 +1,7 @@
 //! What a person needs to understand a seed that failed.
 
 use super::seeds::{Budget, Sweep, run_caught};
-use super::trace::{described, kept, last};
+use super::trace::{described, kept, last, listed};
 use trial::{Asked, Options, Outcome, plan, shrink_while};
 
 /// Failing seeds that are told in full; the others are named.
@@ -12,8 +12,8 @@ const TAIL_LINES: usize = 40;
 const SHRINK_SECONDS: u64 = 60;
 
 /// One command that runs a seed again.
-pub fn replay(seed: u64, given: &str) -> String {
-    format!("ecumene sim zone --seed {seed} --trace{given}")
+pub fn replay(sim: &str, seed: u64, given: &str) -> String {
+    format!("ecumene sim {sim} --seed {seed} --trace{given}")
 }
 
 /// Tells the seeds that failed.
@@ -29,7 +29,7 @@ pub fn told(asked: &Asked, sweep: &Sweep, given: &str) -> String {
         } else if let Some(first) = outcome.violations.first() {
             text += &format!("\n{first}\n");
         }
-        text += &format!("replay: {}\n", replay(seed, given));
+        text += &format!("replay: {}\n", replay(sweep.sim, seed, given));
     }
     text
 }
@@ -56,20 +56,21 @@ fn shrunk(outcome: &Outcome) -> String {
     let faults = shrink_while(outcome, &|| budget.is_left());
     let left = if budget.is_left() { "" } else { ", as far as there was time" };
     let mut text = format!("faults it takes ({} of {}{left}):\n", faults.len(), outcome.faults.len());
-    text += &faults.iter().map(|it| format!("  {it}\n")).collect::<String>();
+    text += &listed(&faults, &outcome.options);
     text
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::seeds::sweep;
+    use super::super::trials::Which;
     use super::*;
     use trial::plants::Planted;
 
     #[test]
     fn a_failure_is_told_with_what_it_takes_to_see_it_again() {
         let asked = Planted::by_name("announce-early").unwrap().asked();
-        let sweep = sweep(&asked, 1..=2, Budget::of(None));
+        let sweep = sweep(Which::Zone, &asked, 1..=2, Budget::of(None));
         let text = told(&asked, &sweep, " --faults crash");
         let parts = [
             "seed 1 failed\n",

@@ -29,7 +29,7 @@ pub fn hunt(
     budget: Budget,
     asked: impl Fn(&Planted) -> Asked + Sync,
 ) -> Vec<Hunt> {
-    let bar = progress::bar("sim zone --plant", planted.len() as u64);
+    let bar = progress::bar("sim --plant", planted.len() as u64);
     bar.enable_steady_tick(Duration::from_millis(200));
     // One at a time per core: hunts differ in length by far.
     let hunts = planted.par_iter().with_max_len(1).map(|&it| {
@@ -79,14 +79,14 @@ pub fn table(hunts: &[Hunt]) -> String {
 }
 
 /// How to see each of them again.
-pub fn replays(hunts: &[Hunt], given: impl Fn(&Planted) -> String) -> String {
+pub fn replays(hunts: &[Hunt], sim: &str, given: impl Fn(&Planted) -> String) -> String {
     let found = hunts.iter().filter_map(|it| Some((it.planted, it.found.as_ref()?)));
-    let lines = found.map(|(planted, it)| format!("replay: {}\n", replay(it.seed, &given(planted))));
+    let lines = found.map(|(planted, it)| format!("replay: {}\n", replay(sim, it.seed, &given(planted))));
     lines.collect()
 }
 
 /// The hunts for programs.
-pub fn json(hunts: &[Hunt]) -> serde_json::Value {
+pub fn json(hunts: &[Hunt], sim: &str) -> serde_json::Value {
     let rows = hunts.iter().map(|Hunt { planted, found, seeds, cpu_seconds }| {
         serde_json::json!({
             "name": planted.name,
@@ -100,5 +100,5 @@ pub fn json(hunts: &[Hunt]) -> serde_json::Value {
             "cpu_seconds": cpu_seconds,
         })
     });
-    serde_json::json!({ "sim": "zone", "plants": rows.collect::<Vec<_>>() })
+    serde_json::json!({ "sim": sim, "plants": rows.collect::<Vec<_>>() })
 }

@@ -1,5 +1,6 @@
 //! Many seeds on all cores, and what they come to together.
 
+use super::trials::Which;
 use crate::progress;
 use cpu_time::ThreadTime;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
@@ -8,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use trial::plan::{self, Fault};
-use trial::{Asked, Options, Outcome, Tally, Violation};
+use trial::{Asked, Crossings, Options, Outcome, Tally, Violation};
 
 /// Until when seeds are begun.
 #[derive(Clone, Copy)]
@@ -29,8 +30,8 @@ impl Budget {
 /// What many seeds came to.
 #[derive(Serialize)]
 pub struct Sweep {
-    /// Always `zone`.
-    sim: &'static str,
+    /// `zone` or `mesh`.
+    pub sim: &'static str,
     /// How many were run.
     pub seeds: u64,
     first_seed: u64,
@@ -39,6 +40,9 @@ pub struct Sweep {
     events: u64,
     #[serde(flatten)]
     tally: Tally,
+    /// Only if there were several zones.
+    #[serde(flatten)]
+    crossings: Option<Crossings>,
     game_faults: u64,
     cpu_seconds: f64,
     /// The hash of all histories, in the order of seeds.
@@ -49,9 +53,9 @@ pub struct Sweep {
 }
 
 /// Runs these seeds on all cores.
-pub fn sweep(asked: &Asked, seeds: RangeInclusive<u64>, budget: Budget) -> Sweep {
+pub fn sweep(which: Which, asked: &Asked, seeds: RangeInclusive<u64>, budget: Budget) -> Sweep {
     let (first_seed, count) = (*seeds.start(), (seeds.end() - seeds.start()).saturating_add(1));
-    let bar = progress::bar("sim zone", count);
+    let bar = progress::bar(which.name(), count);
     bar.enable_steady_tick(Duration::from_millis(200));
     let runs = seeds.par_bridge().filter(|_| budget.is_left()).map(|seed| {
         let run = Run::of(seed, asked);
@@ -62,7 +66,7 @@ pub fn sweep(asked: &Asked, seeds: RangeInclusive<u64>, budget: Budget) -> Sweep
     bar.finish_and_clear();
     // Cores finish in any order; a report has one.
     runs.sort_unstable_by_key(|it| it.seed);
-    add_up(first_seed, runs)
+    add_up(which, first_seed, runs)
 }
 
 /// One seed, without what only matters if it failed: sweeps are long.
@@ -72,6 +76,7 @@ struct Run {
     events: u64,
     history: u64,
     tally: Tally,
+    crossings: Crossings,
     game_faults: u64,
     cpu_seconds: f64,
     failed: Option<Outcome>,
@@ -88,6 +93,7 @@ impl Run {
             events: outcome.events,
             history: outcome.history,
             tally: outcome.tally,
+            crossings: outcome.crossings,
             game_faults: outcome.game_faults as u64,
             cpu_seconds: start.elapsed().as_secs_f64(),
             failed: (!outcome.violations.is_empty()).then_some(outcome),
@@ -111,6 +117,7 @@ pub fn run_caught(options: Options, faults: Vec<Fault>, trace: Option<usize>) ->
             events: 0,
             history: 0,
             tally: Tally::default(),
+            crossings: Crossings::default(),
             violations: vec![Violation { seed: options.seed, invariant: "panic", detail, millis: 0 }],
             trace: Vec::new(),
             game_faults: 0,
@@ -118,15 +125,16 @@ pub fn run_caught(options: Options, faults: Vec<Fault>, trace: Option<usize>) ->
     })
 }
 
-fn add_up(first_seed: u64, runs: Vec<Run>) -> Sweep {
+fn add_up(which: Which, first_seed: u64, runs: Vec<Run>) -> Sweep {
     let mut sum = Sweep {
-        sim: "zone",
+        sim: which.name(),
         seeds: runs.len() as u64,
         first_seed,
         last_seed: runs.last().map_or(first_seed, |it| it.seed),
         simulated_seconds: 0.0,
         events: 0,
         tally: Tally::default(),
+        crossings: (which != Which::Zone).then(Crossings::default),
         game_faults: 0,
         cpu_seconds: 0.0,
         history: String::new(),
@@ -143,6 +151,12 @@ fn add_up(first_seed: u64, runs: Vec<Run>) -> Sweep {
         sum.tally.aborted += run.tally.aborted;
         sum.tally.actions_acked += run.tally.actions_acked;
         sum.tally.rolled_back += run.tally.rolled_back;
+        if let Some(crossings) = &mut sum.crossings {
+            crossings.cross_zone_events += run.crossings.cross_zone_events;
+            crossings.transfers += run.crossings.transfers;
+            crossings.splits += run.crossings.splits;
+            crossings.merges += run.crossings.merges;
+        }
         histories.extend(run.history.to_le_bytes());
         sum.failed.extend(run.failed);
     }
@@ -159,7 +173,7 @@ impl Sweep {
     /// The sums, for a person.
     pub fn table(&self) -> String {
         let Self { seeds, first_seed, last_seed, events, tally, game_faults, history, .. } = self;
-        let rows = [
+        let mut rows = vec![
             ("seeds", format!("{seeds} ({first_seed} to {last_seed})")),
             ("simulated hours", format!("{:.2}", self.simulated_seconds / 3600.0)),
             ("events", events.to_string()),
@@ -173,6 +187,10 @@ impl Sweep {
             ("history", history.clone()),
             ("violations", self.violations().count().to_string()),
         ];
+        if let Some(it) = &self.crossings {
+            let between = [("events of several zones", it.cross_zone_events), ("transfers", it.transfers)];
+            rows.splice(3..3, between.map(|(name, count)| (name, count.to_string())));
+        }
         rows.into_iter().map(|(name, value)| format!("{name:<24}{value}\n")).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! One seed, told to a person.
 
 use game::machine::Span;
+use trial::plan::{self, Fault};
 use trial::{Options, Outcome};
 use zone::Durability;
 
@@ -8,9 +9,14 @@ use zone::Durability;
 pub fn told(outcome: &Outcome) -> String {
     let mut text = format!("seed {}\n  {}\n", outcome.options.seed, described(&outcome.options));
     text += &format!("what was to go wrong ({}):\n", outcome.faults.len());
-    text += &outcome.faults.iter().map(|it| format!("  {it}\n")).collect::<String>();
+    text += &listed(&outcome.faults, &outcome.options);
     text += &last(outcome, LINES);
     text + &ended(outcome)
+}
+
+/// Faults, one line each.
+pub fn listed(faults: &[Fault], options: &Options) -> String {
+    faults.iter().map(|it| format!("  {}\n", plan::told(it, options))).collect()
 }
 
 /// Lines of the trace of one seed.
@@ -49,8 +55,9 @@ fn ended(outcome: &Outcome) -> String {
 /// What a trial is like, in a line.
 pub fn described(options: &Options) -> String {
     let ms = |it: Span| it.as_micros() as f64 / 1e3;
+    let zones = if options.zones == 1 { String::new() } else { format!("{} zones, ", options.zones) };
     format!(
-        "{} players, {:.1} s of trouble and {:.1} s to recover, {}, hosts {:.1} ms apart, players {:.1} ms away, \
+        "{zones}{} players, {:.1} s of trouble and {:.1} s to recover, {}, hosts {:.1} ms apart, players {:.1} ms away, \
          {} faults of: {}",
         options.players,
         ms(options.trouble) / 1e3,

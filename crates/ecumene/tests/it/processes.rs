@@ -90,3 +90,45 @@ fn what_cannot_be_is_refused_in_one_line() {
     assert_eq!(away.status.code(), Some(1));
     assert!(text(&away.stderr).contains("is a world running at 127.0.0.1:1?"), "{}", text(&away.stderr));
 }
+
+/// Six zones on three hosts: bots walk from zone to zone while the host that decides most of them is killed.
+#[test]
+fn bots_cross_borders_while_a_host_dies() {
+    let (data, history) = (folder("cross"), folder("cross-history"));
+    let (data, history) = (data.to_str().expect("UTF-8"), history.to_str().expect("UTF-8"));
+    let report = json(&[
+        "demo",
+        "--zones",
+        "6",
+        "--bots",
+        "60",
+        "--behaviour",
+        "cross",
+        "--seconds",
+        "12",
+        "--kill-host-after",
+        "5",
+        "--port",
+        "0",
+        "--data",
+        data,
+        "--history",
+        history,
+    ]);
+    assert_eq!(report["errors"], 0, "{report}");
+    assert!(10 <= report["transfers"].as_u64().expect("a number"), "{report}");
+    assert!(1 <= report["failovers"].as_u64().expect("a number"), "{report}");
+    let checked = json(&["check", history]);
+    assert_eq!(checked["violations"], Value::Array(Vec::new()), "{checked}");
+}
+
+/// Everything that can happen to servers, with borders between them.
+#[test]
+fn bots_play_on_across_borders_whatever_happens_to_the_servers() {
+    let data = folder("chaos-zones");
+    let path = data.to_str().expect("paths here are UTF-8");
+    let report = json(&["chaos", "--data", path, "--bots", "60", "--zones", "6"]);
+    assert_eq!(report["violations"], Value::Array(Vec::new()), "{report}");
+    assert_eq!(report["errors"], 0, "{report}");
+    assert!(6 <= report["failovers"].as_u64().expect("a number"), "{report}");
+}

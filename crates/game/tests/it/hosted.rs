@@ -178,7 +178,7 @@ fn each_call_has_its_scope() {
     let (rules, table, now, region) = (Hosted(Probe("")), table(), Time::from_millis(5), region());
     let scope = |call| rules.scope(&table, now, call).unwrap();
     let east = Position::saturating(1_000, 0);
-    let letter = |to| Call::Letter { to, letter: &[] };
+    let letter = |to| Call::Letter { to, letter: &[0] };
     let around = Scope::area(Position::ORIGIN, RANGE);
     assert_eq!(scope(Call::Populate { region: &region }), Scope::area(Position::ORIGIN, Distance::MAX));
     assert_eq!(scope(Call::Think { object: A }), around);

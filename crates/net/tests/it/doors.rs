@@ -123,3 +123,15 @@ async fn a_panic_ends_one_zone_and_a_new_one_takes_over_its_connections() {
     player.say("are you there?");
     assert_eq!(player.next().await, "are you there?");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_while_a_zone_is_away_hears_it_when_it_is_back() {
+    let host = TestHost::start().await;
+    host.house.switchboard.remove_zone(ZONE);
+    let mut player = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    let (handle, inbox) = Handle::new();
+    cell::spawn_thread("again", Echo::default(), |_, _| (), inbox, |_| ()).unwrap();
+    host.house.switchboard.add_zone(ZONE, handle);
+    player.say("are you there?");
+    assert_eq!(player.next().await, "are you there?");
+}

@@ -133,7 +133,7 @@ impl TestHost {
     pub async fn start() -> Self {
         let house = Arc::new(House {
             host: 5,
-            switchboard: Switchboard::default(),
+            switchboard: Switchboard::new(5),
             keeper: Box::new(Open),
             players_max: 10,
         });

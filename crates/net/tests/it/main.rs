@@ -2,3 +2,4 @@
 
 mod doors;
 mod echo;
+mod zones;

@@ -68,6 +68,8 @@ mod tests {
     use super::*;
 
     const FULL: Load = Load {
+        jobs: 0,
+        locks: 0,
         pending_bytes: UNACKED_BYTES_MAX,
         ahead: AHEAD_MAX,
         tail: TAIL_MAX as u64 + SLACK_RECORDS + 5,

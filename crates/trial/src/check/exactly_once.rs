@@ -1,10 +1,11 @@
-//! A player's actions are done once each, as 1, 2, 3 …; and whatever the player was told of one is what the log says.
+//! A player's actions are done once each, as 1, 2, 3 …, whichever zone does them; and whatever the player was told of
+//! one is what a log says.
 
-use super::Fact;
-use crate::ledger::{Ledger, Name};
+use super::chain::Chain;
 use crate::violation::Violations;
 use game::PlayerId;
 use machine::Time;
+use space::ZoneId;
 use std::collections::BTreeMap;
 use zone::{Change, Note, Outcome};
 
@@ -15,9 +16,11 @@ pub struct State {
     answered: BTreeMap<(PlayerId, u64), (Outcome, Time)>,
 }
 
+type Done<'a> = BTreeMap<(PlayerId, u64), (ZoneId, &'a Outcome)>;
+
 impl State {
-    pub fn see(&mut self, fact: Fact<'_>, now: Time) {
-        if let Fact::Said(_, Note::Answered { player, number, outcome }) = fact {
+    pub fn see(&mut self, note: &Note, now: Time) {
+        if let Note::Answered { player, number, outcome } = note {
             self.answered.insert((*player, *number), (outcome.clone(), now));
         }
     }
@@ -26,41 +29,91 @@ impl State {
         self.answered.retain(|_, it| it.1 < allowed_from);
     }
 
-    pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
-        let mut cursors: BTreeMap<PlayerId, u64> = BTreeMap::new();
-        let mut logged: BTreeMap<(PlayerId, u64), Outcome> = BTreeMap::new();
-        for (at, record) in ledger.decoded(records) {
-            for change in record.changes {
-                let Change::Acted { player, number, outcome, .. } = change else { continue };
-                let cursor = cursors.entry(player).or_default();
-                if number != *cursor + 1 {
-                    out.add_at(
-                        at,
-                        NAME,
-                        format!(
-                            "record {}: action {number} of {player} follows action {cursor}",
-                            record.index
-                        ),
-                    );
-                }
-                *cursor = number;
-                logged.insert((player, number), outcome);
-            }
+    pub fn end(&self, chains: &[Chain<'_>], out: &mut Violations) {
+        let mut done = Done::new();
+        for chain in chains {
+            look_at(chain, &mut done, out);
         }
         for ((player, number), (outcome, at)) in &self.answered {
-            match logged.get(&(*player, *number)) {
-                Some(it) if it == outcome => (),
-                Some(it) => out.add_at(
-                    *at,
-                    NAME,
-                    format!("{player} was told {outcome:?} of action {number}, the log says {it:?}"),
-                ),
-                None => out.add_at(
-                    *at,
-                    NAME,
-                    format!("{player} was told {outcome:?} of action {number}, which the log does not have"),
-                ),
+            let told = format!("{player} was told {outcome:?} of action {number}");
+            match done.get(&(*player, *number)) {
+                Some((_, it)) if *it == outcome => (),
+                Some((_, it)) => out.add_at(*at, NAME, format!("{told}, the log says {it:?}")),
+                None => out.add_at(*at, NAME, format!("{told}, which the log does not have")),
             }
         }
+    }
+}
+
+/// Whoever comes over brings their cursor along, so within each zone every action follows the last one; and no two
+/// zones may do the same.
+fn look_at<'a>(chain: &'a Chain<'_>, done: &mut Done<'a>, out: &mut Violations) {
+    let mut cursors: BTreeMap<PlayerId, u64> = BTreeMap::new();
+    for (line, change) in chain.changes() {
+        let index = line.record.index;
+        match change {
+            Change::Brought { player, row } => drop(cursors.insert(*player, row.cursor)),
+            Change::Acted { player, number, outcome, .. } => {
+                let cursor = cursors.entry(*player).or_default();
+                if *number != *cursor + 1 {
+                    let text = format!("record {index}: action {number} of {player} follows action {cursor}");
+                    out.add_at(line.at, NAME, text);
+                }
+                *cursor = *number;
+                let before = done.insert((*player, *number), (chain.zone, outcome));
+                if let Some((zone, _)) = before.filter(|it| it.0 != chain.zone) {
+                    let text = format!("action {number} of {player} is done in {zone} and in {}", chain.zone);
+                    out.add_at(line.at, NAME, text);
+                }
+            }
+            _ => (),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::story::{Told, judged};
+    use super::*;
+    use space::Position;
+    use zone::{Cause, PlayerRow};
+
+    const PLAYER: PlayerId = PlayerId(7);
+
+    fn acted(number: u64) -> (Cause, Vec<Change>) {
+        let change = Change::Acted { player: PLAYER, number, outcome: Outcome::Done, acked: 0 };
+        (Cause::Act(PLAYER, number), vec![change])
+    }
+
+    fn brought(cursor: u64) -> (Cause, Vec<Change>) {
+        let row = PlayerRow {
+            name: String::new(),
+            session: 1,
+            present: true,
+            avatar: None,
+            place: Position::ORIGIN,
+            cursor,
+            kept: Default::default(),
+        };
+        (Cause::Post(ZoneId(1)), vec![Change::Brought { player: PLAYER, row }])
+    }
+
+    fn verdict(told: &[Told]) -> Vec<String> {
+        judged(told, |chains, out| State::default().end(chains, out))
+    }
+
+    #[test]
+    fn a_player_goes_on_counting_elsewhere() {
+        let zones = [vec![acted(1), acted(2), brought(4), acted(5)], vec![brought(2), acted(3), acted(4)]];
+        assert!(verdict(&zones).is_empty());
+    }
+
+    #[test]
+    fn what_one_zone_did_another_does_not_do_again() {
+        let doubled = verdict(&[vec![acted(1), acted(2)], vec![brought(1), acted(2)]]);
+        assert_eq!(doubled.len(), 1);
+        assert!(doubled[0].contains("action 2") && doubled[0].contains("is done in"), "{doubled:?}");
+        let skipped = verdict(&[vec![acted(1)], vec![brought(1), acted(3)]]);
+        assert!(skipped[0].contains("follows action 1"), "{skipped:?}");
     }
 }

@@ -11,7 +11,9 @@ pub fn see(fact: Fact<'_>, ledger: &Ledger, out: &mut Violations) {
     match fact {
         Fact::Said(host, Note::Reigns { epoch, .. }) => {
             let mine = ledger.memory.get(&host).copied().unwrap_or((space::Epoch(0), 0));
-            if let Some(((lost, index), _)) = ledger.lost(mine) {
+            // Whoever hears late that they won, after others have reigned and spoken, is believed by nobody.
+            let lost = ledger.lost(mine).filter(|((lost, _), _)| lost <= epoch);
+            if let Some(((lost, index), _)) = lost {
                 let text = format!(
                     "{host:?} reigns in {epoch:?} with records up to {}, but record {index} of {lost:?} was announced",
                     mine.1

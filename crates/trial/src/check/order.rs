@@ -1,8 +1,7 @@
-//! What an observer sees of an object is what the log says, with versions that rise: all observers see parts of one
-//! order.
+//! What an observer sees of an object is what its owners' logs say, in their order: all observers see parts of one
+//! order, whichever zone told them.
 
-use super::Fact;
-use crate::ledger::{Ledger, Name};
+use super::chain::Chain;
 use crate::violation::Violations;
 use game::PlayerId;
 use machine::{Address, Time};
@@ -12,24 +11,34 @@ use zone::{Change, Note};
 
 const NAME: &str = "order";
 
+/// A state of an object: its incarnation and version. Whoever hears that it is gone may not have heard of its last
+/// owner, so then there is no incarnation.
+type Moment = (Option<u32>, u32);
+
 #[derive(Debug, Default)]
 pub struct State {
     /// The newest version each player has seen of each object, from where they play: a player may have several
-    /// sessions for a moment, and the older one hears old news.
-    newest: BTreeMap<(Address, PlayerId, ObjectId), u32>,
-    /// Every version anybody saw, and who.
-    seen: BTreeMap<(ObjectId, u32), (PlayerId, Epoch, Time)>,
+    /// sessions for a moment, and the older one hears old news. Versions go on counting with a new owner.
+    newest: BTreeMap<(Address, PlayerId, ObjectId), (u32, u32)>,
+    /// Every state anybody saw, and who.
+    seen: BTreeMap<(ObjectId, Moment), (PlayerId, Epoch, Time)>,
 }
 
 impl State {
-    pub fn see(&mut self, fact: Fact<'_>, out: &mut Violations) {
-        let Fact::Said(by, Note::Saw { player, epoch, object, version, .. }) = fact else { return };
+    pub fn see(&mut self, by: Address, note: &Note, out: &mut Violations) {
+        let Note::Saw { player, epoch, object, incarnation, version, hash, .. } = note else { return };
         let newest = self.newest.entry((by, *player, *object)).or_default();
-        if *version < *newest {
-            out.add(NAME, format!("{player} sees version {version} of {object} after {newest}"));
+        let is_gone = *hash == 0;
+        if *version < newest.1 || *incarnation < newest.0 && !is_gone {
+            let (owner, before) = *newest;
+            let text = format!(
+                "{player} sees version {version} of {object} as of owner {incarnation}, after {before} of owner {owner}"
+            );
+            out.add(NAME, text);
         }
-        *newest = (*newest).max(*version);
-        self.seen.entry((*object, *version)).or_insert((*player, *epoch, out.now));
+        *newest = (newest.0.max(*incarnation), newest.1.max(*version));
+        let moment = ((!is_gone).then_some(*incarnation), *version);
+        self.seen.entry((*object, moment)).or_insert((*player, *epoch, out.now));
     }
 
     pub fn roll_back(&mut self, allowed_from: Time) {
@@ -37,23 +46,68 @@ impl State {
         self.seen.retain(|_, it| it.2 < allowed_from);
     }
 
-    pub fn end(&self, records: &[Name], ledger: &Ledger, out: &mut Violations) {
-        let mut written = BTreeSet::new();
-        for (_, record) in ledger.decoded(records) {
-            for change in &record.changes {
-                if let Change::Put { object, version, .. } | Change::Removed { object, version } = change {
-                    written.insert((*object, *version));
+    pub fn end(&self, chains: &[Chain<'_>], out: &mut Violations) {
+        let mut written: BTreeSet<(ObjectId, Moment)> = BTreeSet::new();
+        for (_, change) in chains.iter().flat_map(Chain::changes) {
+            match change {
+                Change::Put { object, incarnation, version, .. } => {
+                    written.insert((*object, (Some(*incarnation), *version)));
                 }
+                Change::Removed { object, version } => drop(written.insert((*object, (None, *version)))),
+                // Who decides an event tells all of it at once, also what its owner has not written yet.
+                Change::Elsewhere(it) => {
+                    let incarnation = it.state.as_ref().map(|_| it.incarnation);
+                    written.insert((it.object, (incarnation, it.version)));
+                }
+                _ => (),
             }
         }
-        for (&(object, version), (player, epoch, at)) in &self.seen {
-            if !written.contains(&(object, version)) {
-                out.add_at(
-                    *at,
-                    NAME,
-                    format!("{player} saw version {version} of {object} in {epoch:?}, which never was"),
+        for (&(object, moment), (player, epoch, at)) in &self.seen {
+            if !written.contains(&(object, moment)) {
+                let text = format!(
+                    "{player} saw version {} of {object} in {epoch:?} ({}), which never was",
+                    moment.1,
+                    moment.0.map_or("gone".to_owned(), |it| format!("owner {it}")),
                 );
+                out.add_at(*at, NAME, text);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::story::{judged, object, put, removed};
+    use super::*;
+    use zone::Cause;
+
+    /// What is said of a player who saw these: incarnation, version, whether it lived.
+    fn verdict(sights: &[(u32, u32, bool)]) -> Vec<String> {
+        let it = object(1, 5);
+        let here = vec![(Cause::Reign, vec![put(it, 1, 1, b"a"), put(it, 1, 2, b"b")])];
+        let there = vec![(Cause::Reign, vec![put(it, 2, 3, b"b"), removed(it, 4)])];
+        judged(&[here, there], |chains, out| {
+            let mut state = State::default();
+            for &(incarnation, version, lives) in sights {
+                let (player, hash) = (PlayerId(1), u64::from(lives));
+                let (epoch, index, object) = (Epoch(1), 1, it);
+                let saw = Note::Saw { player, epoch, index, object, incarnation, version, hash };
+                state.see(Address(9), &saw, out);
+            }
+            state.end(chains, out);
+        })
+    }
+
+    #[test]
+    fn a_part_of_the_order_is_fine() {
+        assert!(verdict(&[(1, 1, true), (2, 3, true), (2, 4, false)]).is_empty());
+        assert!(verdict(&[(1, 2, true), (1, 4, false)]).is_empty(), "gone, of an owner nobody told of");
+    }
+
+    #[test]
+    fn old_owners_and_states_that_never_were_are_noticed() {
+        assert!(verdict(&[(2, 3, true), (1, 2, true)])[0].contains("sees version 2"));
+        assert!(verdict(&[(1, 3, true)])[0].contains("(owner 1), which never was"));
+        assert!(verdict(&[(2, 3, false)])[0].contains("(gone), which never was"));
     }
 }

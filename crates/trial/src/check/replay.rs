@@ -1,43 +1,48 @@
-//! A single-threaded reference that executes the surviving history again, from the inputs, chance and motions that
-//! were noted, comes to the same effects and the same state.
+//! A single-threaded reference that executes the surviving histories again, from the inputs, chance and motions that
+//! were noted, comes to the same effects and the same states. All zones' records in one order: an event of several
+//! zones must come to the same as if there had been one.
 
+mod joint;
+
+use super::chain::{Chain, Line};
+use super::one_order::Order;
 use crate::judge::About;
-use crate::ledger::{Ledger, Logged, Name};
 use crate::violation::Violations;
 use crate::world::World;
-use game::{Call, Draft, Names, Objects, Rules};
+use game::{Call, Draft, Names, Objects, Product};
 use machine::{Rng, Time};
 use space::{Distance, Motion, ObjectId, Polygon, Position};
 use std::collections::BTreeMap;
-use zone::{Asked, Change, Ran, Record, State, changes_of};
+use zone::{Asked, Change, Object, Ran, Record, State, changes_of};
 
 const NAME: &str = "replay";
 
-pub fn end(records: &[Name], ledger: &Ledger, about: &About, out: &mut Violations) -> Option<State> {
-    let mut state = State::new(about.zone);
-    for name in records {
-        let Some((record, logged)) = entry(ledger, *name) else {
-            out.add(NAME, format!("record {name:?} is nowhere"));
-            return None;
-        };
-        if let Err(why) = step(&mut state, &record, logged.ran.as_ref(), about) {
-            out.add_at(logged.at, NAME, format!("record {} ({:?}): {why}", record.index, record.cause));
-            return None;
+pub fn end(chains: &[Chain<'_>], order: &Order, out: &mut Violations) -> Vec<State> {
+    let mut states: Vec<_> = chains.iter().map(|it| State::new(it.zone)).collect();
+    for &(place, number) in order {
+        let (chain, line) = (&chains[place], &chains[place].lines[number]);
+        if let Err(why) = step(&mut states, place, line, chain.about) {
+            out.add_at(line.at, NAME, format!("{}: {why}", chain.place(line)));
+            return Vec::new();
         }
     }
-    Some(state)
+    if let Some(name) = chains.iter().find_map(|it| it.missing) {
+        out.add(NAME, format!("record {name:?} is nowhere"));
+        return Vec::new();
+    }
+    states
 }
 
-fn step(state: &mut State, record: &Record, ran: Option<&Ran>, about: &About) -> Result<(), String> {
-    if let Some(ran) = ran {
-        execute(state, record, ran, &*about.rules, &about.region)?;
+fn step(states: &mut [State], place: usize, line: &Line<'_>, about: &About) -> Result<(), String> {
+    if let Some(ran) = line.ran {
+        execute(states, place, line, ran, about)?;
     }
-    state.apply(record).map_err(|misfit| misfit.to_string())
+    states[place].apply(&line.record).map_err(|misfit| misfit.to_string())
 }
 
 /// Whoever has the log that the reference executed has the reference's state.
 pub fn same_end(world: &World, state: &State, out: &mut Violations) {
-    for (host, replica) in world.replicas() {
+    for (host, replica) in world.replicas_of(state.zone) {
         if replica.head() == state.head
             && replica.state().epoch == state.epoch
             && replica.state().hash() != state.hash()
@@ -50,37 +55,35 @@ pub fn same_end(world: &World, state: &State, out: &mut Violations) {
     }
 }
 
-fn entry(ledger: &Ledger, name: Name) -> Option<(Record, &Logged)> {
-    let logged = ledger.records.get(&name)?;
-    Some((Record::from_bytes(&logged.bytes)?, logged))
-}
-
 fn execute(
-    state: &mut State,
-    record: &Record,
+    states: &mut [State],
+    place: usize,
+    line: &Line<'_>,
     ran: &Ran,
-    rules: &dyn Rules,
-    region: &Polygon,
+    about: &About,
 ) -> Result<(), String> {
+    let record = &line.record;
     let motions: BTreeMap<ObjectId, Motion> = ran.reads.iter().copied().collect();
-    for (&object, &motion) in &motions {
-        state.objects.set_motion(object, motion);
+    let is_foreign = |it: &ObjectId| states[place].objects.get(*it).is_none();
+    if ran.refused && motions.keys().any(is_foreign) {
+        // Nothing says which locks it had, so nothing says what it saw of other zones.
+        return no_effects(record);
     }
-    let known = Known { state, motions: &motions };
-    let call = call(&ran.asked, region);
-    let names = Names { zone: state.zone, epoch: record.epoch, next: ran.next_name };
-    let mut draft =
-        Draft::new(&known, ran.scope.clone(), call.actor(), ran.time, Rng::seeded(ran.seed), names);
-    let result = rules.run(&mut draft, call);
-    let finished = draft.finish();
-    match (&result, ran.refused) {
-        (Ok(_), false) => (),
-        (Err(_), true) => return no_effects(record),
-        (Ok(_), true) => return Err("it was refused, the reference did it".to_owned()),
-        (Err(why), false) => return Err(format!("it was done, the reference refused it: {why:?}")),
+    let is_local = line.decides().is_none();
+    if is_local {
+        for (&object, &motion) in &motions {
+            states[place].objects.set_motion(object, motion);
+        }
     }
-    let (product, _) = finished.map_err(|fault| format!("the reference found a fault: {fault}"))?;
-    let expected = changes_of(state, record.epoch, record.index, &product);
+    let known = Known { states, place, motions: &motions };
+    let product = match run(&known, record, ran, about)? {
+        Some(product) => product,
+        None => return no_effects(record),
+    };
+    if !is_local {
+        return joint::compare(&known, record, &product);
+    }
+    let expected = changes_of(&states[place], record.epoch, record.index, &product);
     let effects: Vec<_> = record.changes.iter().filter(|it| is_effect(it)).cloned().collect();
     if effects != expected {
         return Err(format!("it led to {effects:?}, in the reference to {expected:?}"));
@@ -88,11 +91,32 @@ fn execute(
     Ok(())
 }
 
+/// What the reference makes of a call; `None` if it refuses it, as it was refused then.
+fn run(known: &Known<'_>, record: &Record, ran: &Ran, about: &About) -> Result<Option<Product>, String> {
+    let call = call(&ran.asked, &about.region);
+    let names = Names { zone: about.zone, epoch: record.epoch, next: ran.next_name };
+    let mut draft =
+        Draft::new(known, ran.scope.clone(), call.actor(), ran.time, Rng::seeded(ran.seed), names);
+    let result = about.rules.run(&mut draft, call);
+    let finished = draft.finish();
+    match (&result, ran.refused) {
+        (Ok(_), false) => (),
+        (Err(_), true) => return Ok(None),
+        (Ok(_), true) => return Err("it was refused, the reference did it".to_owned()),
+        (Err(why), false) => return Err(format!("it was done, the reference refused it: {why:?}")),
+    }
+    let (product, _) = finished.map_err(|fault| format!("the reference found a fault: {fault}"))?;
+    Ok(Some(product))
+}
+
 /// What only a game can cause. (The world's own object is put by the zone that founds the world.)
 fn is_effect(change: &Change) -> bool {
     match change {
         Change::Put { object, version, .. } => *object != game::WORLD || 1 < *version,
-        Change::Removed { .. } | Change::TimerSet { .. } | Change::LetterSent { .. } => true,
+        Change::Removed { .. }
+        | Change::TimerSet { .. }
+        | Change::LetterSent { .. }
+        | Change::Elsewhere(_) => true,
         _ => false,
     }
 }
@@ -115,15 +139,27 @@ fn call<'a>(asked: &'a Asked, region: &'a Polygon) -> Call<'a> {
     }
 }
 
-/// The reference's objects, where the noted motions have them. Whom the event did not read it cannot have found.
+/// The reference's objects, where the noted motions have them: all of the zone that executes, and of others those that
+/// the event looked at. Whom it did not read it cannot have found.
 struct Known<'a> {
-    state: &'a State,
+    states: &'a [State],
+    place: usize,
     motions: &'a BTreeMap<ObjectId, Motion>,
+}
+
+impl Known<'_> {
+    /// An object, as its owner has it. While it goes over, its old owner still has it, too.
+    fn object(&self, object: ObjectId) -> Option<(usize, &Object)> {
+        let of = |place: usize| self.states[place].objects.get(object).map(|it| (place, it));
+        let others = || (0..self.states.len()).filter_map(of).max_by_key(|it| it.1.incarnation);
+        of(self.place).or_else(|| others().filter(|_| self.motions.contains_key(&object)))
+    }
 }
 
 impl Objects for Known<'_> {
     fn find(&self, object: ObjectId) -> Option<(&Motion, &[u8])> {
-        self.state.objects.get(object).map(|it| (&it.motion, it.state.as_slice()))
+        let (_, it) = self.object(object)?;
+        Some((self.motions.get(&object).unwrap_or(&it.motion), it.state.as_slice()))
     }
 
     fn visit(&self, _: Position, _: Distance, _: Time, visit: &mut dyn FnMut(ObjectId, &Motion)) {

@@ -6,7 +6,7 @@ use game::{Hosted, PlayerId, Rules};
 use kosmos::Kosmos;
 use machine::{Address, Input, LinkNumber, Rng, Time};
 use serde_bytes::ByteBuf;
-use space::{Epoch, Heading, Millis, Motion, Position, Velocity};
+use space::{Epoch, Heading, Millis, Motion, Position, Velocity, ZoneId};
 use std::sync::Arc;
 use store::{Limits, Log, Memory};
 use wire::Message as _;
@@ -35,7 +35,7 @@ fn lie(rng: &mut Rng) -> Msg {
             player: PlayerId(rng.below(5)),
             session: rng.below(4),
             name: "\u{0}\n<script>".repeat(rng.below(9) as usize),
-            seen: number,
+            seen: Some((ZoneId(1), Epoch(1), number)),
         }),
         1 | 2 => {
             Msg::Up(Up::Act { number: rng.below(40), acked: number, motion: motion(rng), action: bytes(rng) })

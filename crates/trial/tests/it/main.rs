@@ -5,6 +5,7 @@ mod faults;
 mod files;
 mod histories;
 mod hostile;
+mod mesh;
 mod pardon;
 mod planted;
 mod process;

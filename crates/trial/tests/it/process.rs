@@ -3,7 +3,7 @@
 use directory::Directory;
 use game::Rules;
 use machine::{Address, Input, Machine, Outbox, Time};
-use space::{Polygon, Position, ZoneId};
+use space::{Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
 use store::{Log, Media};
 use zone::{Command, Config, Durability, Event, Plants, Replica, Timing};
@@ -16,7 +16,8 @@ pub fn region() -> Polygon {
 pub fn config(rules: Arc<dyn Rules>) -> Config {
     Config {
         zone: ZoneId(1),
-        region: region(),
+        map: Arc::new(Partition::new(region(), ZoneId(1))),
+        zone_of: Arc::new(|_| None),
         rules,
         me: Address(0),
         peers: vec![Address(0)],

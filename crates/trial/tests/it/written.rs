@@ -121,9 +121,9 @@ fn unanswered_actions_are_counted_by_player() {
     let whole = merged(files).unwrap();
     // Stopped in the middle: somebody waits for an answer.
     let open = |end: usize| {
-        let Histories { world, processes, lives, torn, ref entries } = whole;
+        let Histories { zones, processes, lives, torn, ref entries } = whole;
         let cut =
-            Histories { world: world.clone(), processes, lives, torn, entries: entries[..end].to_vec() };
+            Histories { zones: zones.clone(), processes, lives, torn, entries: entries[..end].to_vec() };
         cut.judged().unwrap()
     };
     let said = |it: &Entry| matches!(it.what, history::What::Said(zone::Note::Asked { .. }));

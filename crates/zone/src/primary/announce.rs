@@ -2,6 +2,7 @@
 
 use super::Primary;
 use crate::core::{Core, Event, Out, Stage};
+use crate::mesh::{Known, Written};
 use crate::msg::{Down, Msg, Shown};
 use crate::record::{Change, Index, Record};
 use game::{Hearers, Viewer};
@@ -45,12 +46,91 @@ impl Primary {
                         shares.entry(viewer).or_default().gone.push((*object, *version));
                     }
                 }
+                Change::Elsewhere(written) => self.share_elsewhere(core, place, written, &mut shares, out),
                 _ => (),
             }
         }
         self.share_notices(core, record, &mut shares);
         self.tell(core, record, shares, out);
         self.tell_result(record, out);
+        if core.config.is_meshed() {
+            self.announce_abroad(core, record, out);
+        }
+    }
+
+    /// What a record means to other zones and to who comes from there or goes.
+    fn announce_abroad(&mut self, core: &mut Core, record: &Record, out: &mut Out) {
+        for change in &record.changes {
+            match change {
+                Change::Departed { object, .. } => self.tell_departed(core, *object, out),
+                Change::Brought { player, .. } => self.tell_arrived(core, *player, out),
+                _ => (),
+            }
+        }
+        self.tell_neighbours(core, record, out);
+    }
+
+    /// What an event made of another zone's object: our players see it together with the rest.
+    fn share_elsewhere(
+        &mut self,
+        core: &mut Core,
+        place: usize,
+        written: &Written,
+        shares: &mut BTreeMap<Address, Share>,
+        out: &mut Out,
+    ) {
+        let Written { zone, object, incarnation, version, motion, state, .. } = written;
+        let Some(known) = self.borders.ghosts().get(*object) else { return };
+        let incarnation = (*incarnation).max(known.incarnation);
+        if (incarnation, *version) <= (known.incarnation, known.version) {
+            return;
+        }
+        let Some(state) = state else {
+            for viewer in self.views.viewers(*object).to_vec() {
+                shares.entry(viewer).or_default().gone.push((*object, *version));
+            }
+            self.lose_ghost(*object, *version, out);
+            return;
+        };
+        let known = Known {
+            object: *object,
+            incarnation,
+            version: *version,
+            motion: super::write::newer(&known.motion, *motion),
+            state: state.clone(),
+        };
+        for &address in self.views.viewers(*object) {
+            let Some(viewer) = self.clients.viewer(address, *object) else { continue };
+            shares.entry(address).or_default().shown.push((place, viewer));
+        }
+        self.keep_ghost(core, *zone, known, out);
+    }
+
+    /// Shows a ghost's new state to whoever knows it.
+    pub(super) fn show_ghost(&mut self, core: &Core, object: ObjectId, out: &mut Out) {
+        let Some(it) = self.borders.ghosts().get(object) else { return };
+        let mut audiences: BTreeMap<Viewer, Vec<Address>> = BTreeMap::new();
+        for &address in self.views.viewers(object) {
+            let Some(viewer) = self.clients.viewer(address, object) else { continue };
+            audiences.entry(viewer).or_default().push(address);
+        }
+        for (viewer, audience) in audiences {
+            let Some(shown) = core.config.rules.show(&it.state, viewer) else { continue };
+            let (incarnation, version, motion) = (it.incarnation, it.version, it.motion);
+            let shown = vec![Shown { object, incarnation, version, motion, shown: ByteBuf::from(shown) }];
+            let told = Down::Told { index: 0, shown, gone: Vec::new(), notices: Vec::new() };
+            out.send_many(audience, Lane::Sure, Msg::Down(self.zone, self.epoch, told));
+        }
+    }
+
+    /// What our players hear of another zone's event.
+    pub(super) fn hear_notices(&mut self, core: &mut Core, notices: &[(Hearers, ByteBuf)], out: &mut Out) {
+        for (to, notice) in notices {
+            let told =
+                Down::Told { index: 0, shown: Vec::new(), gone: Vec::new(), notices: vec![notice.clone()] };
+            let audience = self.hearers(core, *to);
+            out.send_many(audience, Lane::Sure, Msg::Down(self.zone, self.epoch, told));
+        }
     }
 
     fn settle(&mut self, object: ObjectId) {
@@ -115,15 +195,15 @@ impl Primary {
             audiences.entry(share).or_default().push(address);
         }
         for (share, audience) in audiences {
-            let shown =
-                share.shown.iter().filter_map(|&(place, viewer)| seen(core, &record.changes[place], viewer));
+            let shown = share.shown.iter();
+            let shown = shown.filter_map(|&(place, viewer)| self.seen(core, &record.changes[place], viewer));
             let shown: Vec<_> = shown.collect();
             let notices: Vec<_> = share.notices.iter().map(|&it| record.notices[it].1.clone()).collect();
             if shown.is_empty() && share.gone.is_empty() && notices.is_empty() {
                 continue;
             }
             let told = Down::Told { index: record.index, shown, gone: share.gone, notices };
-            out.send_many(audience, Lane::Sure, Msg::Down(self.epoch, told));
+            out.send_many(audience, Lane::Sure, Msg::Down(core.config.zone, self.epoch, told));
         }
     }
 
@@ -182,11 +262,20 @@ impl Primary {
             }
         }
     }
-}
 
-/// A change as a viewer may see it.
-fn seen(core: &Core, change: &Change, viewer: Viewer) -> Option<Shown> {
-    let Change::Put { object, incarnation, version, motion, state } = change else { return None };
-    let shown = ByteBuf::from(core.config.rules.show(state, viewer)?);
-    Some(Shown { object: *object, incarnation: *incarnation, version: *version, motion: *motion, shown })
+    /// A change as a viewer may see it.
+    fn seen(&self, core: &Core, change: &Change, viewer: Viewer) -> Option<Shown> {
+        let (object, incarnation, version, motion, state) = match change {
+            Change::Put { object, incarnation, version, motion, state } => {
+                (*object, *incarnation, *version, *motion, state)
+            }
+            Change::Elsewhere(Written { object, version, state: Some(state), .. }) => {
+                let ghost = self.borders.ghosts().get(*object)?;
+                (*object, ghost.incarnation, *version, ghost.motion, state)
+            }
+            _ => return None,
+        };
+        let shown = ByteBuf::from(core.config.rules.show(state, viewer)?);
+        Some(Shown { object, incarnation, version, motion, shown })
+    }
 }

@@ -1,11 +1,10 @@
 //! What happens by itself: letters, timers, thoughts, and checkpoints.
 
 use super::Primary;
-use super::write::is_there;
+use super::jobs::{Subject, Work};
 use crate::config::{CHECKPOINT_EVERY, DUE_MAX};
 use crate::core::{Core, Out, Purpose};
-use crate::record::{Cause, Change};
-use game::{Addressee, Call};
+use crate::record::{Cause, Change, Stamp};
 use machine::{Span, Time};
 use space::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,8 +53,8 @@ impl Primary {
 
     /// Wakes when the next of them is due.
     pub(super) fn set_due(&mut self, core: &mut Core) {
-        let letters = (!core.state.letters.is_empty()).then_some(core.now);
-        let timer = core.state.timers.keys().next().map(|&(at, _)| at);
+        let letters = self.next_letter(core).map(|_| core.now);
+        let timer = self.next_timer(core).map(|it| it.0);
         let timer = timer.map(|at| Self::world_to_own(core, at));
         let next = [letters, timer, self.thoughts.next()].into_iter().flatten().min();
         match next {
@@ -88,68 +87,47 @@ impl Primary {
     }
 
     fn do_one(&mut self, core: &mut Core, out: &mut Out) -> bool {
-        let now = core.world_now();
-        if let Some((&stamp, letter)) = core.state.letters.iter().next() {
-            let (letter, done) = (letter.clone(), Change::LetterDone { stamp });
-            self.deliver(core, Cause::Letter(stamp), letter.to, &letter.letter, done, out);
+        if let Some(stamp) = self.next_letter(core) {
+            if !self.send_on(core, stamp, out) {
+                self.perform(core, Work::Letter(stamp), out);
+            }
             return true;
         }
-        if let Some((&(at, stamp), timer)) = core.state.timers.iter().next().filter(|it| it.0.0 <= now) {
-            let (timer, done) = (timer.clone(), Change::TimerDone { stamp, at });
-            self.deliver(
-                core,
-                Cause::Timer(stamp),
-                Addressee::Object(timer.object),
-                &timer.letter,
-                done,
-                out,
-            );
+        let now = core.world_now();
+        if let Some((at, stamp)) = self.next_timer(core).filter(|it| it.0 <= now) {
+            self.perform(core, Work::Timer(at, stamp), out);
             return true;
         }
         let Some(object) = self.thoughts.take_due(core.now) else { return false };
-        self.think(core, object, out);
+        if core.state.objects.get(object).is_some() {
+            self.perform(core, Work::Think(object), out);
+        }
         true
     }
 
-    fn deliver(
-        &mut self,
-        core: &mut Core,
-        cause: Cause,
-        to: Addressee,
-        letter: &[u8],
-        done: Change,
-        out: &mut Out,
-    ) {
-        if !is_there(core, to) {
-            return self.write(core, cause, vec![done], out);
+    /// The first letter that nobody deals with yet.
+    fn next_letter(&self, core: &Core) -> Option<Stamp> {
+        let mut letters = core.state.letters.keys().copied();
+        if self.jobs.is_idle() {
+            return letters.next();
         }
-        match self.execute(core, Call::Letter { to, letter }) {
-            Ok(executed) => self.write_product(core, cause, vec![done], executed, out),
-            Err(failed) => {
-                self.tell_fault(failed.why, out);
-                self.write_noted(core, cause, vec![done], failed.note.map(|it| *it), out);
-            }
-        }
+        letters.find(|&it| !self.jobs.is_busy(Subject::Letter(it)))
     }
 
-    fn think(&mut self, core: &mut Core, object: ObjectId, out: &mut Out) {
-        if core.state.objects.get(object).is_none() {
-            return;
+    /// The first timer that nobody deals with yet.
+    fn next_timer(&self, core: &Core) -> Option<(Time, Stamp)> {
+        let mut timers = core.state.timers.keys().copied();
+        if self.jobs.is_idle() {
+            return timers.next();
         }
-        match self.execute(core, Call::Think { object }) {
-            Ok(executed) => {
-                if let Some(after) = executed.ran.think_after {
-                    self.thoughts.think_at(object, core.now + after);
-                }
-                if executed.product.is_only_moves() {
-                    for (object, motion) in executed.product.steered {
-                        self.steer(core, object, motion, out);
-                    }
-                } else {
-                    self.write_product(core, Cause::Think(object), Vec::new(), executed, out);
-                }
-            }
-            Err(failed) => self.tell_fault(failed.why, out),
+        timers.find(|it| !self.jobs.is_busy(Subject::Timer(it.1)))
+    }
+
+    /// Somebody who came thinks here from now on.
+    pub(super) fn start_to_think(&mut self, core: &mut Core, object: ObjectId) {
+        let Some(it) = core.state.objects.get(object) else { return };
+        if core.config.rules.thinks(&it.state) {
+            self.thoughts.think_at(object, core.now);
         }
     }
 }

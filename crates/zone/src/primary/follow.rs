@@ -403,9 +403,11 @@ impl Primary {
             follower.sent = follower.acked;
             self.send_records(core, out);
         }
+        self.peer_linked(core, peer, out);
     }
 
     pub(crate) fn on_link_down(&mut self, core: &mut Core, peer: Address, out: &mut Out) {
+        self.peer_lost(peer);
         if self.mode.follower().is_none_or(|it| it.address != peer) {
             self.client_lost(core, peer, out);
         }

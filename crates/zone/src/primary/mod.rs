@@ -4,40 +4,64 @@
 //! world only what is safe: acknowledged by the backup, or on its own disk while it is alone.
 //!
 //! - `follow`: the backup: sending records, recruiting a new one, losing one.
-//! - `write`: from a call of the game to a record.
-//! - `players`: sessions, actions, moves.
-//! - `due`: letters, timers, thoughts.
-//! - `announce`: from a committed record to what players see.
-//! - `views`: who sees whom.
+//! - `players`: sessions, actions, moves; `due`: letters, timers, thoughts. What is to be done comes from these.
+//! - `jobs`: does it, at once or when all locks are there; `write` and `joint`: from a call of the game to a record;
+//!   `finish`: what else that record says.
+//! - `announce`: from a committed record to what players see; `views`: who sees whom.
+//!
+//! And with other zones:
+//!
+//! - `peers`: who decides there; `post`: what goes from log to log.
+//! - `grants`: locks for their events, given and taken back; `past`: how things moved a moment ago.
+//! - `passage`: objects that change zones; `borders`: ghosts, theirs and ours.
 
 mod announce;
+mod borders;
 mod due;
+mod finish;
 mod follow;
+mod grants;
+mod jobs;
+mod joint;
+mod passage;
+mod past;
+mod peers;
 mod players;
+mod post;
 mod views;
 mod write;
 
 use crate::config::{Durability, UNACKED_BYTES_MAX};
 use crate::core::{Answer, Ask, Core, Event, Out, Purpose, Stage};
 use crate::entry::Reign;
-use crate::msg::Peer;
+use crate::locks::{Holder, Locks};
+use crate::msg::{Down, Msg, Peer};
 use crate::note::Note;
 use crate::plant::Plant;
 use crate::record::{Cause, Change, Index};
 use crate::replica::{Load, Turn};
+use crate::table::Object;
 use announce::Pending;
+use borders::Borders;
 use due::Thoughts;
 use follow::{Follower, Leaving, Mode};
-use machine::{Address, Time};
+use grants::Grants;
+use jobs::Jobs;
+use machine::{Address, Lane, Time};
+use passage::Passages;
+use past::Past;
+use peers::Peers;
 use players::Clients;
+use post::Post;
 use rustc_hash::FxHashMap;
-use space::{Epoch, ObjectId};
+use space::{Epoch, ObjectId, ZoneId};
 use std::collections::{BTreeSet, VecDeque};
 use views::Views;
 pub use write::changes_of;
 
 /// The one that decides.
 pub(crate) struct Primary {
+    zone: ZoneId,
     pub(crate) epoch: Epoch,
     mode: Mode,
     /// While it is about to give its backup up.
@@ -60,12 +84,24 @@ pub(crate) struct Primary {
     next_beacon: Time,
     hushed: bool,
     last_checkpoint: Index,
+    locks: Locks,
+    /// Whose turn it is, and whether somebody is seeing to it.
+    turns: VecDeque<Holder>,
+    taking_turns: bool,
+    jobs: Jobs,
+    grants: Grants,
+    past: Past,
+    peers: Peers,
+    post: Post,
+    passages: Passages,
+    borders: Borders,
 }
 
 impl Primary {
     /// Begins a reign. Whoever begins one is alone, but for a reign that merely gets a new backup.
     pub(crate) fn begin(core: &mut Core, reign: Reign, out: &mut Out) -> Self {
         let mut it = Self {
+            zone: core.config.zone,
             epoch: reign.epoch,
             mode: Mode::Alone,
             leaving: None,
@@ -81,6 +117,16 @@ impl Primary {
             next_beacon: core.now + core.config.timing.beacon,
             hushed: false,
             last_checkpoint: core.state.head,
+            locks: Locks::default(),
+            turns: VecDeque::new(),
+            taking_turns: false,
+            jobs: Jobs::default(),
+            grants: Grants::default(),
+            past: Past::default(),
+            peers: Peers::default(),
+            post: Post::default(),
+            passages: Passages::default(),
+            borders: Borders::new(&core.config),
         };
         if core.config.plants.has(Plant::RestartReigns)
             && let Some(backup) = reign.backup
@@ -92,6 +138,7 @@ impl Primary {
         // Everything the log holds counts: whoever had a part in it may have told somebody.
         it.announced = core.log.head();
         it.stage_all(core, out);
+        it.lock_again(core);
         it.start_timers(core);
         it.write_reign(core, out);
         if core.log.head() == 1 {
@@ -104,7 +151,9 @@ impl Primary {
 
     /// The reign is over: nobody here hears from us any more.
     pub(crate) fn end(&mut self, core: &Core, out: &mut Out) {
-        self.clients.send_all_away(self.epoch, core.entry.map(|it| it.primary), out);
+        let primary = core.entry.map(|it| it.primary);
+        let away = Msg::Down(self.zone, self.epoch, Down::NotHere { primary });
+        out.send_many(self.clients.addresses(), Lane::Sure, away);
     }
 
     /// Whether it relies on its disk.
@@ -117,7 +166,15 @@ impl Primary {
         let (head, tail, progress) = (core.log.head(), core.log.tail(), self.announced);
         let kept_from = self.mode.needed_after().min(self.announced).min(core.disk.written);
         let (pending_bytes, ahead) = (self.pending_bytes, self.clients.ahead());
-        Load { pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
+        let (held, wanted) = self.locks.len();
+        let needed = head - kept_from.min(head);
+        Load { jobs: self.jobs.len(), locks: held + wanted, pending_bytes, ahead, tail, needed, progress }
+    }
+
+    /// What is known of the neighbours' objects.
+    pub(crate) fn ghosts(&self) -> Vec<(ZoneId, Object)> {
+        let ghosts = self.borders.ghosts().iter();
+        ghosts.filter_map(|it| Some((self.borders.owner(it.id)?, it.clone()))).collect()
     }
 
     fn start_timers(&self, core: &mut Core) {
@@ -127,6 +184,9 @@ impl Primary {
         core.wake_after(Purpose::Beacon, timing.beacon);
         core.wake_after(Purpose::Due, machine::Span::ZERO);
         core.wake_after(Purpose::DiskBatch, machine::Span::ZERO);
+        if core.config.is_meshed() {
+            core.wake_after(Purpose::Abroad, machine::Span::ZERO);
+        }
     }
 
     fn write_reign(&mut self, core: &mut Core, out: &mut Out) {
@@ -148,6 +208,7 @@ impl Primary {
             Purpose::Due => self.do_due(core, out),
             Purpose::Copy => self.send_copy(core, out),
             Purpose::Ask => self.ask_again(core, out),
+            Purpose::Abroad => self.look_abroad(core, out),
             Purpose::Suspect | Purpose::Clock => (),
         }
         Turn::Stay
@@ -205,6 +266,7 @@ impl Primary {
         }
         core.keep_snapshot(out);
         self.advance(core, out);
+        self.send_abroad(core, out);
         if self.leaving == Some(Leaving::Syncing) {
             self.ask_again(core, out);
         }
@@ -254,6 +316,7 @@ impl Primary {
             self.pending_bytes -= pending.bytes;
             self.announce(core, &pending.record, out);
         }
+        self.send_abroad(core, out);
         self.enter_waiting(core, out);
         if !core.config.plants.has(Plant::KeepTail) {
             core.trim(self.mode.needed_after().min(self.announced));

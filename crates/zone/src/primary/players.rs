@@ -1,17 +1,20 @@
 //! Players: who is here, what they want, how they move.
 
 use super::Primary;
-use super::write::{Executed, Failed};
+use super::jobs::{Subject, Work};
+use super::passage::stray_reach;
+use super::write::Failed;
 use crate::config::{AHEAD_MAX, MOVE_AHEAD_MAX};
 use crate::core::{Core, Event, Out, Stage};
+use crate::mesh::Being;
 use crate::msg::{Closed, Down, Msg, Up};
 use crate::plant::Plant;
-use crate::record::{Cause, Change, Index, Outcome};
+use crate::record::{Cause, Change, Index};
 use game::config::NAME_MAX;
-use game::{Call, PlayerId, Refused, Viewer};
-use machine::{Address, Lane, Time};
+use game::{Call, PlayerId, Viewer};
+use machine::{Address, Time};
 use serde_bytes::ByteBuf;
-use space::{Motion, ObjectId};
+use space::{Epoch, Motion, ObjectId, Position, ZoneId};
 use std::collections::BTreeMap;
 
 /// A connection that plays, or wants to.
@@ -24,15 +27,28 @@ struct Client {
     entering: Option<Entering>,
     /// Results up to this number have arrived.
     acked: u64,
-    /// Actions that wait for an earlier one, or for room.
-    ahead: BTreeMap<u64, ByteBuf>,
+    /// Actions that wait for an earlier one, or for room, and since when.
+    ahead: BTreeMap<u64, (ByteBuf, Time)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entering {
     after: Index,
-    /// The last record the player has heard of.
-    seen: Index,
+    seen: Seen,
+}
+
+/// What a player has heard of this zone before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The last record.
+    index: Index,
+    /// Whether that record is not in our log: the world has lost its last moments.
+    lost: bool,
+}
+
+/// Whether a record that was told in an epoch is not in our log.
+fn has_lost(core: &Core, epoch: Epoch, index: Index) -> bool {
+    core.log.head() < index || core.log.get(index).is_some_and(|it| epoch < it.epoch)
 }
 
 /// Everybody who is here.
@@ -72,9 +88,20 @@ impl Clients {
         self.by_address.values().map(|it| it.ahead.len()).max().unwrap_or(0)
     }
 
-    pub(super) fn send_all_away(&self, epoch: space::Epoch, primary: Option<Address>, out: &mut Out) {
-        let all = self.by_address.keys().copied();
-        out.send_many(all, Lane::Sure, Msg::Down(epoch, Down::NotHere { primary }));
+    /// The connection of the player with this avatar, whether they are in or not yet.
+    pub(super) fn with_avatar(&self, avatar: ObjectId) -> Option<Address> {
+        self.by_avatar.get(&avatar).copied()
+    }
+
+    /// Up to which number a player has the results.
+    pub(super) fn acked(&self, player: PlayerId) -> u64 {
+        let address = self.by_player.get(&player);
+        address.and_then(|it| self.by_address.get(it)).map_or(0, |it| it.acked)
+    }
+
+    /// Every connection.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = Address> {
+        self.by_address.keys().copied()
     }
 
     fn remove(&mut self, address: Address) -> Option<Client> {
@@ -118,11 +145,16 @@ impl Primary {
         player: PlayerId,
         session: u64,
         name: &str,
-        seen: Index,
+        seen: Option<(ZoneId, Epoch, Index)>,
         out: &mut Out,
     ) {
+        let seen = seen.filter(|it| it.0 == self.zone);
+        let seen = seen.map(|it| Seen { index: it.2, lost: has_lost(core, it.1, it.2) }).unwrap_or_default();
         if self.clients.by_address.get(&from).is_some_and(|it| it.player == player && it.entering.is_some()) {
             return; // Asked twice; the answer is on its way.
+        }
+        if self.jobs.is_busy(Subject::Player(player)) {
+            return; // Something is being done for them; they ask again.
         }
         let row = core.state.players.get(&player);
         let known = row.map_or(0, |it| it.session);
@@ -130,65 +162,41 @@ impl Primary {
             return self.say(from, Down::Closed(Closed::Superseded), out);
         }
         let resumes = row.is_some_and(|it| it.present && it.session == session && it.avatar.is_some());
-        if !resumes {
-            if core.config.players_max <= self.clients.by_address.len() {
-                return self.say(from, Down::Closed(Closed::Full), out);
-            }
-            if !self.join(core, player, session, name, out) {
-                return self.say(from, Down::Closed(Closed::Refused), out);
-            }
+        if resumes {
+            return self.let_enter(core, from, player, seen, out);
         }
+        if core.config.players_max <= self.clients.by_address.len() {
+            return self.say(from, Down::Closed(Closed::Full), out);
+        }
+        let name: String = name.chars().filter(|it| !it.is_control()).take(NAME_MAX).collect();
+        if let Some(avatar) = row.and_then(|it| it.avatar) {
+            let change = Change::Entered { player, session, name, avatar };
+            self.write(core, Cause::Join(player), vec![change], out);
+            return self.let_enter(core, from, player, seen, out);
+        }
+        if row.is_none() && !self.may_begin(core, player) {
+            return self.say(from, Down::NotHere { primary: None }, out);
+        }
+        self.perform(core, Work::Join { player, from, session, name, seen }, out);
+        self.seen_to(core, out);
+        self.enter_waiting(core, out);
+    }
+
+    /// Whether a player who was never here may begin here: they come in at their entrance, once.
+    fn may_begin(&self, core: &Core, player: PlayerId) -> bool {
+        !core.config.is_meshed()
+            || self.entrance_zone(core, player) == self.zone
+                && !core.state.abroad.lives.contains_key(&Being::Player(player))
+    }
+
+    fn let_enter(&mut self, core: &mut Core, from: Address, player: PlayerId, seen: Seen, out: &mut Out) {
         self.attach(core, from, player, seen, out);
         self.seen_to(core, out);
         self.enter_waiting(core, out);
     }
 
-    /// Gives a player an avatar, or back the one that waited. Whether it worked.
-    fn join(&mut self, core: &mut Core, player: PlayerId, session: u64, name: &str, out: &mut Out) -> bool {
-        let name: String = name.chars().filter(|it| !it.is_control()).take(NAME_MAX).collect();
-        let waiting = core.state.players.get(&player).and_then(|it| it.avatar);
-        if let Some(avatar) = waiting {
-            let change = Change::Entered { player, session, name, avatar };
-            self.write(core, Cause::Join(player), vec![change], out);
-            return true;
-        }
-        match self.execute(core, Call::Join { player, name: &name }) {
-            Ok(executed) => {
-                let Some(avatar) = executed.ran.avatar.filter(|it| executed.product.writes.contains_key(it))
-                else {
-                    out.raise(Event::Fault("Game::on_join must return an avatar that it spawned".to_owned()));
-                    return false;
-                };
-                // The avatar is put first, so that the player's row can name it.
-                self.write_join(
-                    core,
-                    player,
-                    Change::Entered { player, session, name, avatar },
-                    executed,
-                    out,
-                );
-                true
-            }
-            Err(failed) => {
-                self.tell_fault(failed.why, out);
-                false
-            }
-        }
-    }
-
-    fn write_join(
-        &mut self,
-        core: &mut Core,
-        player: PlayerId,
-        entered: Change,
-        executed: Executed,
-        out: &mut Out,
-    ) {
-        self.write_product(core, Cause::Join(player), vec![entered], executed, out);
-    }
-
     /// Binds a connection to a player.
-    fn attach(&mut self, core: &Core, from: Address, player: PlayerId, seen: Index, out: &mut Out) {
+    pub(super) fn attach(&mut self, core: &Core, from: Address, player: PlayerId, seen: Seen, out: &mut Out) {
         let Some(avatar) = core.state.players.get(&player).and_then(|it| it.avatar) else { return };
         if let Some(old) = self.clients.of_player(player).filter(|&it| it != from) {
             self.say(old, Down::Closed(Closed::Superseded), out);
@@ -204,7 +212,7 @@ impl Primary {
         self.clients.missing.remove(&player);
     }
 
-    fn detach(&mut self, address: Address, out: &mut Out) -> Option<PlayerId> {
+    pub(super) fn detach(&mut self, address: Address, out: &mut Out) -> Option<PlayerId> {
         let client = self.clients.remove(address)?;
         self.views.forget_viewer(address);
         out.raise(Event::Stage(Stage::Deaf(address)));
@@ -230,7 +238,7 @@ impl Primary {
         }
     }
 
-    fn let_in(&mut self, core: &mut Core, address: Address, seen: Index, out: &mut Out) {
+    fn let_in(&mut self, core: &mut Core, address: Address, seen: Seen, out: &mut Out) {
         let Some(client) = self.clients.by_address.get_mut(&address) else { return };
         client.entering = None;
         let (player, avatar) = (client.player, client.avatar);
@@ -241,22 +249,27 @@ impl Primary {
             self.detach(address, out);
             return;
         };
-        let motion = core.state.objects.get(avatar).map_or_else(Motion::default, |it| it.motion);
+        let known = core.state.objects.get(avatar);
+        let (incarnation, motion) = known.map_or_else(Default::default, |it| (it.incarnation, it.motion));
         let (time, backup) = (core.world_now(), self.mode.backup());
-        self.say(address, Down::Entered { avatar, motion, cursor, time, backup }, out);
+        let lost = seen.lost;
+        self.say(address, Down::Entered { avatar, incarnation, lost, motion, cursor, time, backup }, out);
         let objects = self.sight(core, address, avatar);
         self.say(address, Down::Sight { index: self.announced, objects }, out);
         out.raise(Event::Stage(Stage::Listens(address, avatar)));
-        if 0 < seen {
-            self.tell_missed(core, address, seen, out);
+        if 0 < seen.index && !seen.lost {
+            self.tell_missed(core, address, seen.index, out);
         }
     }
 
     fn on_leave(&mut self, core: &mut Core, from: Address, out: &mut Out) {
-        if let Some(player) = self.detach(from, out) {
-            self.leave(core, player, out);
-            self.seen_to(core, out);
+        let Some(player) = self.detach(from, out) else { return };
+        if self.jobs.is_busy(Subject::Player(player)) {
+            self.clients.missing.insert(player, Time::ZERO); // As soon as what they did is done.
+            return;
         }
+        self.leave(core, player, out);
+        self.seen_to(core, out);
     }
 
     /// The game removed the avatar of somebody who plays: they come in again, with a new one.
@@ -294,6 +307,10 @@ impl Primary {
             if self.is_choked() {
                 return;
             }
+            let is_here = core.state.players.contains_key(&player);
+            if is_here && self.jobs.is_busy(Subject::Player(player)) {
+                continue;
+            }
             self.clients.missing.remove(&player);
             self.leave(core, player, out);
             self.seen_to(core, out);
@@ -301,15 +318,8 @@ impl Primary {
     }
 
     fn leave(&mut self, core: &mut Core, player: PlayerId, out: &mut Out) {
-        let Some(row) = core.state.players.get(&player).filter(|it| it.present) else { return };
-        let (cause, left) = (Cause::Leave(player), Change::Left { player });
-        let Some(avatar) = row.avatar else { return self.write(core, cause, vec![left], out) };
-        match self.execute(core, Call::Leave { avatar }) {
-            Ok(executed) => self.write_product(core, cause, vec![left], executed, out),
-            Err(failed) => {
-                self.tell_fault(failed.why, out);
-                self.write(core, cause, vec![left], out);
-            }
+        if core.state.players.get(&player).is_some_and(|it| it.present) {
+            self.perform(core, Work::Leave(player), out);
         }
     }
 
@@ -333,8 +343,9 @@ impl Primary {
         let cursor = core.state.players.get(&player).map_or(0, |it| it.cursor);
         let plants = core.config.plants;
         let runs = number == cursor + 1 || plants.has(Plant::NoCursor);
-        if runs && !self.is_choked() {
-            self.act(core, from, player, number, &action, out);
+        let is_free = !self.is_choked() && !self.jobs.is_busy(Subject::Player(player));
+        if runs && is_free {
+            self.act(core, player, number, action, core.now, out);
             self.act_waiting(core, from, out);
             self.seen_to(core, out);
         } else if number <= cursor {
@@ -343,20 +354,23 @@ impl Primary {
             // At the limit the newest is dropped; its player sends it again after the next result.
             let Some(client) = self.clients.by_address.get_mut(&from) else { return };
             if client.ahead.len() < AHEAD_MAX {
-                client.ahead.insert(number, action);
+                client.ahead.entry(number).or_insert((action, core.now));
             }
         }
     }
 
     /// Executes what waited for the action before it.
-    fn act_waiting(&mut self, core: &mut Core, from: Address, out: &mut Out) {
+    pub(super) fn act_waiting(&mut self, core: &mut Core, from: Address, out: &mut Out) {
         while !self.is_choked() {
             let Some(client) = self.clients.by_address.get_mut(&from) else { return };
             let player = client.player;
+            if self.jobs.is_busy(Subject::Player(player)) {
+                return;
+            }
             let cursor = core.state.players.get(&player).map_or(0, |it| it.cursor);
             client.ahead.retain(|&number, _| cursor < number);
-            let Some(action) = client.ahead.remove(&(cursor + 1)) else { return };
-            self.act(core, from, player, cursor + 1, &action, out);
+            let Some((action, since)) = client.ahead.remove(&(cursor + 1)) else { return };
+            self.act(core, player, cursor + 1, action, since, out);
         }
     }
 
@@ -387,36 +401,30 @@ impl Primary {
     fn act(
         &mut self,
         core: &mut Core,
-        from: Address,
         player: PlayerId,
         number: u64,
-        action: &[u8],
+        action: ByteBuf,
+        since: Time,
         out: &mut Out,
     ) {
-        let acked = self.clients.by_address.get(&from).map_or(0, |it| it.acked);
-        let avatar = core.state.players.get(&player).and_then(|it| it.avatar);
-        let executed = match avatar {
-            Some(actor) => self.execute(core, Call::Act { actor, action }),
-            None => Err(Failed { why: Refused::Fault("there is no avatar to act".to_owned()), note: None }),
-        };
-        let forgets = core.config.plants.has(Plant::ForgetResults);
-        let acked = if forgets { number } else { acked };
-        let cause = Cause::Act(player, number);
-        match executed {
-            Ok(executed) => {
-                let acted = Change::Acted { player, number, outcome: Outcome::Done, acked };
-                self.write_product(core, cause, vec![acted], executed, out);
-            }
-            Err(failed) => {
-                let outcome = match &failed.why {
-                    Refused::ByGame(bytes) => Outcome::Refused(ByteBuf::from(bytes.clone())),
-                    Refused::Fault(text) => Outcome::Fault(text.clone()),
-                };
-                self.tell_fault(failed.why, out);
-                let acted = Change::Acted { player, number, outcome, acked };
-                self.write_noted(core, cause, vec![acted], failed.note.map(|it| *it), out);
-            }
+        // A planted mistake may ask for what was done before.
+        if core.config.plants.has(Plant::NoCursor) {
+            return self.act_blindly(core, player, number, &action, out);
         }
+        self.perform_since(core, Work::Act { player, number, action }, since, out);
+    }
+
+    /// A planted mistake: an action is done whatever its number.
+    fn act_blindly(&mut self, core: &mut Core, player: PlayerId, number: u64, action: &[u8], out: &mut Out) {
+        let Some(actor) = core.state.players.get(&player).and_then(|it| it.avatar) else { return };
+        let call = Call::Act { actor, action };
+        let (now, rules) = (core.world_now(), core.config.rules.clone());
+        let result = match rules.scope(&core.state.objects, now, call) {
+            Ok(scope) => self.execute(core, call, scope),
+            Err(why) => Err(Failed::refused(why)),
+        };
+        let work = Work::Act { player, number, action: ByteBuf::new() };
+        self.finish(core, &work, result, out);
     }
 
     /// An action that was dealt with before: its result, if it is safe to tell and still kept.
@@ -433,6 +441,14 @@ impl Primary {
 
     // Moves.
 
+    /// Whether somebody of ours may be at a place: in the world, and not far beyond our border.
+    fn may_be_at(&self, core: &Core, place: Position) -> bool {
+        if !core.config.is_meshed() {
+            return core.config.region().contains(place);
+        }
+        core.config.map.bounds().contains(place) && core.config.region().meets_disc(place, stray_reach())
+    }
+
     fn on_move(&mut self, core: &mut Core, from: Address, motion: &Motion, out: &mut Out) {
         let Some(client) = self.clients.by_address.get(&from).filter(|it| it.entering.is_none()) else {
             return;
@@ -445,17 +461,17 @@ impl Primary {
         if motion.generation == before.generation && motion.is_newer_than(&before) {
             let allowed = before.start <= motion.start
                 && motion.start.time() <= now + MOVE_AHEAD_MAX
-                && core.config.region.contains(motion.position)
+                && self.may_be_at(core, motion.position)
                 && core.config.rules.allows(&object.state, &before, motion).is_ok();
             if !allowed {
                 return self.say(from, Down::Corrected(before), out);
             }
-            core.state.objects.set_motion(avatar, *motion);
+            self.set_motion(core, avatar, *motion);
             self.moved.insert(avatar);
             self.stage_motion(avatar, motion, out);
         }
         let (generation, sequence) = (motion.generation, motion.sequence);
         let moved = Down::Moved { generation, sequence, time: now };
-        out.send(from, Core::key(8), Msg::Down(self.epoch, moved));
+        out.send(from, Core::key(8), Msg::Down(self.zone, self.epoch, moved));
     }
 }

@@ -1,9 +1,11 @@
 //! Who sees whom: what each player has been told of, and who must be told when an object changes.
 
 use super::Primary;
+use super::jobs::InSight;
 use crate::config::VIEW_SLACK_PERCENT;
 use crate::core::{Core, Out, Purpose};
 use crate::msg::{Down, Shown};
+use crate::table::Object;
 use game::Objects;
 use machine::{Address, Time};
 use rustc_hash::FxHashMap;
@@ -77,6 +79,7 @@ impl Primary {
         let now = core.world_now();
         self.stop_at_the_edge(core, now, out);
         core.state.objects.refresh(now);
+        self.borders.refresh(now);
         for (address, avatar) in self.clients.entered() {
             self.look(core, address, avatar, now, out);
         }
@@ -87,15 +90,16 @@ impl Primary {
     pub(super) fn sight(&mut self, core: &mut Core, address: Address, avatar: ObjectId) -> Vec<Shown> {
         let now = core.world_now();
         core.state.objects.refresh(now);
+        self.borders.refresh(now);
         self.views.forget_viewer(address);
-        let Some(centre) = place_of(core, avatar, now) else { return Vec::new() };
+        let Some(centre) = self.place_of(core, avatar, now) else { return Vec::new() };
         let mut objects = self.settled_near(core, centre, core.config.view(), now);
         objects.sort_unstable();
         self.come_into_sight(core, address, &objects)
     }
 
     fn look(&mut self, core: &Core, address: Address, avatar: ObjectId, now: Time, out: &mut Out) {
-        let Some(centre) = place_of(core, avatar, now) else { return };
+        let Some(centre) = self.place_of(core, avatar, now) else { return };
         let view = core.config.view();
         let mut fresh = self.settled_near(core, centre, view, now);
         fresh.retain(|&it| !self.views.viewers(it).contains(&address));
@@ -103,7 +107,11 @@ impl Primary {
         let shown = self.come_into_sight(core, address, &fresh);
         let far = with_slack(view);
         let is_far = |it: &ObjectId| {
-            *it != avatar && place_of(core, *it, now).is_some_and(|place| !centre.is_within(far, place))
+            *it != avatar
+                && match self.place_of(core, *it, now) {
+                    Some(place) => !centre.is_within(far, place),
+                    None => self.is_settled(*it), // Nobody tells of it any more.
+                }
         };
         let hidden: Vec<_> = self.views.known(address).filter(is_far).collect();
         for &object in &hidden {
@@ -117,7 +125,8 @@ impl Primary {
     /// Objects near a place of which everything written has been told.
     fn settled_near(&self, core: &Core, centre: Position, view: Distance, now: Time) -> Vec<ObjectId> {
         let mut near = Vec::new();
-        core.state.objects.visit(centre, view, now, &mut |object, motion| {
+        let in_sight = InSight(&core.state.objects, self.borders.ghosts());
+        in_sight.visit(centre, view, now, &mut |object, motion| {
             if centre.is_within(view, motion.position_at(now)) && self.is_settled(object) {
                 near.push(object);
             }
@@ -131,10 +140,10 @@ impl Primary {
         let mut shown = Vec::new();
         for &object in objects {
             let Some(viewer) = self.clients.viewer(address, object) else { continue };
-            let Some(it) = core.state.objects.get(object) else { continue };
+            let Some(it) = self.object(core, object) else { continue };
             let Some(bytes) = core.config.rules.show(&it.state, viewer) else { continue };
-            self.views.know(address, object);
             let (incarnation, version, motion) = (it.incarnation, it.version, it.motion);
+            self.views.know(address, object);
             shown.push(Shown { object, incarnation, version, motion, shown: ByteBuf::from(bytes) });
         }
         shown
@@ -154,9 +163,18 @@ impl Primary {
         viewers
     }
 
+    /// An object of ours, or the ghost of another zone's.
+    fn object<'a>(&'a self, core: &'a Core, object: ObjectId) -> Option<&'a Object> {
+        core.state.objects.get(object).or_else(|| self.borders.ghosts().get(object))
+    }
+
+    fn place_of(&self, core: &Core, object: ObjectId, now: Time) -> Option<Position> {
+        self.object(core, object).map(|it| it.motion.position_at(now))
+    }
+
     /// Nobody walks out of the world: whoever would is stopped at its edge.
     fn stop_at_the_edge(&mut self, core: &mut Core, now: Time, out: &mut Out) {
-        let region = &core.config.region;
+        let region = core.config.map.bounds();
         let is_out =
             |motion: &Motion| motion.velocity != Velocity::ZERO && !region.contains(motion.position_at(now));
         let strayed: Vec<_> =
@@ -172,10 +190,6 @@ impl Primary {
             }
         }
     }
-}
-
-fn place_of(core: &Core, object: ObjectId, now: Time) -> Option<Position> {
-    core.state.objects.get(object).map(|it| it.motion.position_at(now))
 }
 
 fn with_slack(view: Distance) -> Distance {

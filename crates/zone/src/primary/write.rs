@@ -4,58 +4,103 @@ use super::Primary;
 use super::announce::Pending;
 use crate::core::{Core, Event, Out};
 use crate::hash;
+use crate::mesh::{EventId, Known};
 use crate::msg::Down;
 use crate::note::{Asked, Note, Ran};
 use crate::plant::Plant;
-use crate::record::{Cause, Change, Index, Record, Stamp, cut_at};
+use crate::record::{Cause, Change, Index, Outcome, Record, Stamp, cut_at};
 use crate::state::{State, world_object};
-use game::{Addressee, Call, Draft, Names, Product, Refused, Write};
-use machine::Rng;
+use game::{Call, Draft, Names, Objects, Product, Refused, Scope, Write};
+use machine::{Rng, Time};
 use serde_bytes::ByteBuf;
-use space::{Epoch, Motion, ObjectId};
+use space::{Distance, Epoch, Motion, ObjectId, Position, ZoneId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a call of the game led to.
 pub(super) struct Executed {
     pub(super) product: Product,
     pub(super) ran: game::Ran,
+    /// Who else takes part.
+    pub(super) joint: Option<Joint>,
     note: Option<Ran>,
+}
+
+/// Who takes part in an event of several zones.
+pub(super) struct Joint {
+    pub(super) event: EventId,
+    pub(super) time: Time,
+    pub(super) zones: Vec<ZoneId>,
+    /// What they had when it happened.
+    pub(super) known: BTreeMap<ObjectId, (ZoneId, Known)>,
 }
 
 /// A call that could not be carried out.
 pub(super) struct Failed {
-    pub(super) why: Refused,
+    /// What the game says; nothing if there was no room among others.
+    pub(super) why: Option<Refused>,
     pub(super) note: Option<Box<Ran>>,
+}
+
+impl Failed {
+    pub(super) const fn refused(why: Refused) -> Self {
+        Self { why: Some(why), note: None }
+    }
+
+    pub(super) const fn busy() -> Self {
+        Self { why: None, note: None }
+    }
+
+    /// What the player is told.
+    pub(super) fn outcome(&self) -> Outcome {
+        match &self.why {
+            None => Outcome::Busy,
+            Some(Refused::ByGame(bytes)) => Outcome::Refused(ByteBuf::from(bytes.clone())),
+            Some(Refused::Fault(text)) => Outcome::Fault(text.clone()),
+        }
+    }
 }
 
 impl Primary {
     /// The first records of a new world.
     pub(super) fn found(&mut self, core: &mut Core, out: &mut Out) {
-        let region = core.config.region.clone();
-        let executed = self.execute(core, Call::Populate { region: &region });
-        let world = core.config.rules.world().map(world_object);
+        let region = core.config.region().clone();
+        let everything = Scope::area(Position::ORIGIN, Distance::MAX);
+        let executed = self.execute(core, Call::Populate { region: &region }, everything);
+        let has_origin = core.config.map.locate(Position::ORIGIN).is_none_or(|it| it == self.zone);
+        let world = core.config.rules.world().filter(|_| has_origin).map(world_object);
         match executed {
             Ok(executed) => {
                 self.write_product(core, Cause::Founding, world.into_iter().collect(), executed, out)
             }
             Err(failed) => {
-                self.tell_fault(failed.why, out);
+                self.tell_fault(&failed, out);
                 self.write(core, Cause::Founding, world.into_iter().collect(), out);
             }
         }
     }
 
-    /// Carries out a call, without anything becoming true yet.
-    pub(super) fn execute(&mut self, core: &mut Core, call: Call<'_>) -> Result<Executed, Failed> {
+    /// Carries out a call of this zone alone, without anything becoming true yet.
+    pub(super) fn execute(&self, core: &mut Core, call: Call<'_>, scope: Scope) -> Result<Executed, Failed> {
         let now = core.world_now();
         core.state.objects.refresh(now);
+        self.execute_on(core, call, scope, now, &core.state.objects)
+    }
+
+    /// Carries out a call at a moment, on what there is to be seen.
+    pub(super) fn execute_on(
+        &self,
+        core: &Core,
+        call: Call<'_>,
+        scope: Scope,
+        now: Time,
+        view: &dyn Objects,
+    ) -> Result<Executed, Failed> {
         let rules = Arc::clone(&core.config.rules);
-        let table = &core.state.objects;
-        let scope = rules.scope(table, now, call).map_err(|why| Failed { why, note: None })?;
         let seed = hash::of_value(&(core.config.seed, self.epoch, core.log.head() + 1));
         let names = self.names(core);
         let actor = call.actor();
-        let mut draft = Draft::new(table, scope.clone(), actor, now, Rng::seeded(seed), names);
+        let mut draft = Draft::new(view, scope.clone(), actor, now, Rng::seeded(seed), names);
         let result = rules.run(&mut draft, call);
         let finished = draft.finish();
         let note = |product: &Product, refused| {
@@ -67,12 +112,12 @@ impl Primary {
         match (result, finished) {
             (Ok(ran), Ok((product, _))) => {
                 let note = notes.then(|| note(&product, false));
-                Ok(Executed { product, ran, note })
+                Ok(Executed { product, ran, joint: None, note })
             }
             (Err(why), Ok((product, _))) => {
-                Err(Failed { why, note: notes.then(|| Box::new(note(&product, true))) })
+                Err(Failed { why: Some(why), note: notes.then(|| Box::new(note(&product, true))) })
             }
-            (_, Err(fault)) => Err(Failed { why: Refused::Fault(fault), note: None }),
+            (_, Err(fault)) => Err(Failed::refused(Refused::Fault(fault))),
         }
     }
 
@@ -91,10 +136,15 @@ impl Primary {
         executed: Executed,
         out: &mut Out,
     ) {
-        let Executed { product, note, .. } = executed;
+        let Executed { mut product, note, joint, .. } = executed;
         let (epoch, index) = (self.epoch, core.log.head() + 1);
         let mut changes = first;
+        let writes = joint.as_ref().map_or_else(Vec::new, |it| it.take_abroad(&mut product));
         changes.extend(changes_of(&core.state, epoch, index, &product));
+        changes.extend(self.farewells(core, &changes));
+        if let Some(joint) = joint {
+            changes.extend(self.decision(core, &joint, writes, &changes, &product));
+        }
         if core.config.plants.has(Plant::SkipVersions) {
             skip_versions(epoch, &mut changes);
         }
@@ -125,6 +175,21 @@ impl Primary {
         let (notices, motions) = (Vec::new(), Vec::new());
         let record = Record { index, epoch, cut: cut_at(time), time, cause, changes, notices, motions };
         self.commit_to_log(core, record, note, out);
+    }
+
+    /// Writes a record that another zone decided, with what players are told.
+    pub(super) fn write_told(
+        &mut self,
+        core: &mut Core,
+        cause: Cause,
+        changes: Vec<Change>,
+        notices: Vec<(game::Hearers, ByteBuf)>,
+        out: &mut Out,
+    ) {
+        let (epoch, index, time) = (self.epoch, core.log.head() + 1, core.world_now());
+        let record =
+            Record { index, epoch, cut: cut_at(time), time, cause, changes, notices, motions: Vec::new() };
+        self.commit_to_log(core, record, None, out);
     }
 
     /// The one place where a primary makes something true: in state, log and the list of what to tell.
@@ -197,26 +262,41 @@ impl Primary {
                 self.logged.remove(object);
                 self.moved.remove(object);
             }
+            Change::Departed { object, .. } => {
+                self.logged.remove(object);
+                self.moved.remove(object);
+            }
             _ => (),
         }
     }
 
     /// Something without a player changes its course.
     pub(super) fn steer(&mut self, core: &mut Core, object: ObjectId, motion: Motion, out: &mut Out) {
-        core.state.objects.set_motion(object, motion);
+        self.set_motion(core, object, motion);
         self.moved.insert(object);
         self.stage_motion(object, &motion, out);
     }
 
+    /// Something moves otherwise from now on.
+    pub(super) fn set_motion(&mut self, core: &mut Core, object: ObjectId, motion: Motion) {
+        if core.config.is_meshed()
+            && let Some(before) = core.state.objects.get(object).map(|it| it.motion)
+        {
+            self.past.keep(object, before, core.now);
+            self.borders.moved(object);
+        }
+        core.state.objects.set_motion(object, motion);
+    }
+
     /// A mistake of the game's is told to its author, not to players.
-    pub(super) fn tell_fault(&self, why: Refused, out: &mut Out) {
-        if let Refused::Fault(text) = why {
-            out.raise(Event::Fault(text));
+    pub(super) fn tell_fault(&self, failed: &Failed, out: &mut Out) {
+        if let Some(Refused::Fault(text)) = &failed.why {
+            out.raise(Event::Fault(text.clone()));
         }
     }
 
     pub(super) fn say(&self, to: machine::Address, down: Down, out: &mut Out) {
-        out.send(to, machine::Lane::Sure, crate::msg::Msg::Down(self.epoch, down));
+        out.send(to, machine::Lane::Sure, crate::msg::Msg::Down(self.zone, self.epoch, down));
     }
 }
 
@@ -263,10 +343,19 @@ fn effect(state: &State, object: ObjectId, write: &Write) -> Option<Change> {
             object,
             incarnation: it.incarnation,
             version: it.version + 1,
-            motion: motion.unwrap_or(it.motion),
+            motion: newer(&it.motion, *motion),
             state: state.as_ref().map_or_else(|| it.state.clone(), |state| ByteBuf::from(state.clone())),
         }),
         Write::Removed => known.map(|it| Change::Removed { object, version: it.version + 1 }),
+    }
+}
+
+/// A motion that an event set, which must outrank the one there is.
+pub(super) fn newer(current: &Motion, set: Option<Motion>) -> Motion {
+    match set {
+        None => *current,
+        Some(motion) if motion.is_newer_than(current) => motion,
+        Some(motion) => Motion { generation: current.generation.saturating_add(1), ..motion },
     }
 }
 
@@ -278,14 +367,5 @@ fn asked(call: Call<'_>) -> Asked {
         Call::Think { object } => Asked::Think { object },
         Call::Join { player, name } => Asked::Join { player, name: name.to_owned() },
         Call::Leave { avatar } => Asked::Leave { avatar },
-    }
-}
-
-/// A letter's addressee, if it is still there.
-pub(super) fn is_there(core: &Core, to: Addressee) -> bool {
-    match to {
-        Addressee::Object(object) => core.state.objects.get(object).is_some(),
-        Addressee::World => core.state.objects.get(game::WORLD).is_some(),
-        Addressee::Place(_) => true,
     }
 }

@@ -8,6 +8,7 @@ export const EMBER = 0xff8a4c;
 export const ROSE = 0xff5d73;
 export const MINT = 0x6be3b0;
 export const SKY = 0x74b8ff;
+export const BORDER = 0xff2020;
 
 /** Hues of avatars: told apart at a glance, none of them the red of danger. */
 const AVATAR_HUES = [0x74b8ff, 0x6be3b0, 0xffc86b, 0xc79bff, 0x66e0e6, 0xff9ed2, 0xb4e36b, 0xffa97a, 0x93a8ff, 0xe6d36b];

@@ -16,6 +16,7 @@ import { Trade } from "../ui/trade.ts";
 import { Deeds } from "./deeds.ts";
 import { Journal } from "./journal.ts";
 import { type Kosmos, type KosmosAnswer, type KosmosThing, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
+import type { Corner } from "./region.ts";
 import { BLAST, PICK_UP_REACH, RISE_AFTER } from "./rules.ts";
 import { Steering } from "./steering.ts";
 import { refusalText } from "./words.ts";
@@ -74,10 +75,13 @@ export class Play {
     this.steering = new Steering(world);
     this.chat = new Chat((text) => void this.deeds.say(text).then(this.report), this.visit.signal);
     this.hud = new Hud(scene.textures.icons, (slot) => this.drop(slot));
-    this.minimap = new Minimap(world.info.region, world.info.range);
+    this.minimap = new Minimap(world.info);
     const { icons } = scene.textures;
     this.trade = new Trade({ world, deeds: this.deeds, icons, report: this.report });
-    scene.setRegion(world.info.region.map(([x, y]) => [x / 1000, y / 1000]));
+    const metres = (corners: Corner[]): Corner[] => corners.map(([x, y]) => [x / 1000, y / 1000]);
+    const zones = world.info.zones.map(({ zone, corners }) => ({ zone, corners: metres(corners) }));
+    scene.setRegion(metres(world.info.region), zones);
+    this.showBorders(1 < zones.length);
     this.listen();
     world.on("notice", ({ notice }) => this.onNotice(notice));
     world.on("answered", ({ action, answer }) => this.journal.answered(action, answer));
@@ -99,10 +103,12 @@ export class Play {
       drop: () => this.drop((meOf(this.world)?.bag.length ?? 0) - 1),
       trade: () => this.tradeWithNearest(),
       talk: () => this.talk(),
+      borders: () => this.showBorders(!this.scene.hasBorders),
       status: () => this.toggleStatus(),
       escape: () => this.trade.close(),
     };
     listenToKeys(wishes, this.visit.signal);
+    this.status.onBorders((isShown) => this.showBorders(isShown));
   }
 
   private end(): void {
@@ -171,6 +177,11 @@ export class Play {
 
   toggleStatus(): void {
     this.status.toggle();
+  }
+
+  private showBorders(isShown: boolean): void {
+    this.scene.hasBorders = this.minimap.hasBorders = isShown;
+    this.status.showBorders(isShown);
   }
 
   private pickUp(key: string): void {

@@ -7,6 +7,7 @@ export interface KeyWishes {
   drop(): void;
   trade(): void;
   talk(): void;
+  borders(): void;
   status(): void;
   escape(): void;
 }
@@ -44,6 +45,7 @@ export function listenToKeys(wishes: KeyWishes, signal: AbortSignal): void {
     KeyE: () => wishes.take(),
     KeyQ: () => wishes.drop(),
     KeyT: () => wishes.trade(),
+    KeyB: () => wishes.borders(),
     Enter: () => wishes.talk(),
     F3: () => wishes.status(),
     Escape: () => wishes.escape(),

@@ -5,8 +5,10 @@ import { UNIT } from "../art/draw.ts";
 import { EMBER, INK, colourOf } from "../art/palette.ts";
 import { type Textures, makeTextures } from "../art/textures.ts";
 import { type KosmosThing, type Overlay, personOf } from "../game/kosmos.ts";
+import type { Zone } from "../game/region.ts";
 import { MUZZLE, ROCKET_SPEED } from "../game/rules.ts";
 import { Actor, type Kind, kindOf } from "./actor.ts";
+import { Borders } from "./borders.ts";
 import { Camera } from "./camera.ts";
 import { Effects } from "./effects.ts";
 import { Ground } from "./ground.ts";
@@ -40,6 +42,7 @@ export class Scene {
   readonly camera = new Camera();
   readonly effects: Effects;
   private readonly ground: Ground;
+  private readonly borders = new Borders();
   private readonly world = new Container();
   private readonly layers = new Map<Kind, Container>();
   private readonly labels = new Container();
@@ -65,7 +68,7 @@ export class Scene {
     this.textures = makeTextures(app.renderer);
     this.ground = new Ground(this.textures);
     this.effects = new Effects(this.textures);
-    this.world.addChild(this.ground);
+    this.world.addChild(this.ground, this.borders);
     for (const kind of LAYERS) {
       const layer = new Container();
       this.layers.set(kind, this.world.addChild(layer));
@@ -77,9 +80,18 @@ export class Scene {
     this.camera.fit();
   }
 
-  /** The corners of the world, m. */
-  setRegion(corners: [number, number][]): void {
+  /** The corners of the world, and its zones, m. */
+  setRegion(corners: [number, number][], zones: Zone[] = []): void {
     this.ground.setRegion(corners);
+    this.borders.setZones(corners, zones);
+  }
+
+  get hasBorders(): boolean {
+    return this.borders.visible;
+  }
+
+  set hasBorders(isShown: boolean) {
+    this.borders.visible = isShown;
   }
 
   resize(): void {

@@ -1,8 +1,9 @@
 // The whole world, small: its edge, what is in sight, and where the player is.
 
-import { cssColour, colourOf } from "../art/palette.ts";
+import type { WorldInfo } from "@ecumene/client";
+import { BORDER as RED, cssColour, colourOf } from "../art/palette.ts";
 import { type Kosmos, personOf } from "../game/kosmos.ts";
-import type { Corner } from "../game/region.ts";
+import { type Corner, innerEdges } from "../game/region.ts";
 import { $ } from "./dom.ts";
 
 const BORDER = 14;
@@ -11,12 +12,15 @@ export class Minimap {
   private readonly canvas = $<HTMLCanvasElement>("minimap");
   private readonly context = this.canvas.getContext("2d");
   private readonly corners: Corner[];
+  private readonly borders: [Corner, Corner][];
   private readonly middle: { x: number; y: number };
   private readonly scale: number;
   private readonly range: number;
+  hasBorders = true;
 
-  constructor(corners: Corner[], range: number) {
+  constructor({ region: corners, range, zones }: WorldInfo) {
     this.corners = corners;
+    this.borders = innerEdges(corners, zones).map(({ edge }) => edge);
     this.range = range;
     const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
     const [west, east, south, north] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -34,6 +38,7 @@ export class Minimap {
     context.strokeStyle = "rgba(116, 184, 255, 0.5)";
     context.lineWidth = 2;
     context.stroke();
+    if (this.hasBorders) this.lines();
     const own = world.own?.track;
     if (own !== undefined) {
       this.dot(own.x, own.y, this.range * this.scale, "rgba(255, 255, 255, 0.05)");
@@ -61,6 +66,18 @@ export class Minimap {
     this.context?.beginPath();
     for (const [x, y] of corners) this.context?.lineTo(this.x(x), this.y(y));
     this.context?.closePath();
+  }
+
+  private lines(): void {
+    const { context } = this;
+    if (context === null) return;
+    context.beginPath();
+    for (const [from, to] of this.borders) {
+      context.moveTo(this.x(from[0]), this.y(from[1]));
+      context.lineTo(this.x(to[0]), this.y(to[1]));
+    }
+    context.strokeStyle = cssColour(RED);
+    context.stroke();
   }
 
   private dot(x: number, y: number, radius: number, colour: string): void {

@@ -7,6 +7,8 @@ const EVERY = 500;
 
 export class StatusPanel {
   private readonly panel = $("status");
+  private readonly text = $("status-text");
+  private readonly borders = $<HTMLInputElement>("borders");
   private last = { at: 0, in: 0, out: 0 };
   private frames = 0;
   fps = 0;
@@ -15,12 +17,24 @@ export class StatusPanel {
     this.panel.hidden = !this.panel.hidden;
   }
 
+  /** Whoever ticks the box wants to see where zones end, or not. */
+  onBorders(wish: (isShown: boolean) => void): void {
+    this.borders.onchange = () => {
+      wish(this.borders.checked);
+      this.borders.blur(); // Or the space bar would tick it instead of firing.
+    };
+  }
+
+  showBorders(isShown: boolean): void {
+    this.borders.checked = isShown;
+  }
+
   /** Counts a frame; writes the numbers now and then. */
   tick(world: Kosmos, now: number, playersInSight: number): void {
     this.frames++;
     const span = now - this.last.at;
     if (span < EVERY) return;
-    const { bytesIn, bytesOut, ping, transport, host, epoch, hosts, state } = world.status();
+    const { bytesIn, bytesOut, ping, transport, host, zone, epoch, hosts, state } = world.status();
     const rate = (bytes: number): string => `${(bytes / span).toFixed(1)} kB/s`;
     this.fps = Math.round((this.frames * 1000) / span);
     const lines: [string, string][] = [
@@ -30,11 +44,12 @@ export class StatusPanel {
       ["out", rate(bytesOut - this.last.out)],
       ["transport", transport ?? "–"],
       ["host", `${host ?? "–"} of ${hosts.filter((it) => it.isUp).map((it) => it.host).join(" ") || "–"}`],
+      ["zone", `${zone ?? "–"} of ${world.info.zones.length}`],
       ["epoch", String(epoch)],
       ["fps", String(this.fps)],
       ["in sight", `${playersInSight} players, ${world.things.size} things`],
     ];
-    if (!this.panel.hidden) this.panel.textContent = lines.map(([name, value]) => `${name.padEnd(10)}${value}`).join("\n");
+    if (!this.panel.hidden) this.text.textContent = lines.map(([name, value]) => `${name.padEnd(10)}${value}`).join("\n");
     this.last = { at: now, in: bytesIn, out: bytesOut };
     this.frames = 0;
   }

@@ -57,7 +57,7 @@ fn act(number: u64, length: usize) -> Msg {
 }
 
 fn enter(player: u64, session: u64, name: &str) -> Msg {
-    Msg::Up(Up::Enter { player: PlayerId(player), session, name: name.to_owned(), seen: 0 })
+    Msg::Up(Up::Enter { player: PlayerId(player), session, name: name.to_owned(), seen: None })
 }
 
 /// As many kinds as `draw` knows.
@@ -86,7 +86,10 @@ fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> Deed {
             "records as if from a primary",
             &Msg::Peer(Epoch(99), Peer::Append { first: 1, records: Vec::new() }),
         ),
-        5 => msg("news as if from a zone", &Msg::Down(Epoch(99), Down::NotHere { primary: None })),
+        5 => msg(
+            "news as if from a zone",
+            &Msg::Down(space::ZoneId(1), Epoch(99), Down::NotHere { primary: None }),
+        ),
         6 => msg("entering as somebody else", &enter(me + 1, session, name)),
         7 => msg("entering another session", &enter(me, session + 1, name)),
         8 => msg("entering under another name", &enter(me, session, "admin")),

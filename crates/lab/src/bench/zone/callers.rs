@@ -55,7 +55,7 @@ impl Callers {
             rig.link_player(address);
             let (player, name) = (PlayerId(number as u64), format!("player-{number}"));
             let mut bytes = Vec::new();
-            Msg::Up(Up::Enter { player, session: 1, name, seen: 0 }).encode(&mut bytes);
+            Msg::Up(Up::Enter { player, session: 1, name, seen: None }).encode(&mut bytes);
             rig.hear(address, &bytes);
             rig.advance(Span::from_millis(2));
             it.hear(rig);
@@ -101,10 +101,10 @@ impl Callers {
         rig.deliver(|to, bytes| {
             let caller = &mut all[(to.0 - FIRST) as usize];
             match Msg::decode(bytes) {
-                Ok(Msg::Down(_, Down::Entered { avatar, motion, .. })) => {
+                Ok(Msg::Down(_, _, Down::Entered { avatar, motion, .. })) => {
                     (caller.avatar, caller.motion) = (Some(avatar), motion);
                 }
-                Ok(Msg::Down(_, Down::Result { number, outcome, .. })) => {
+                Ok(Msg::Down(_, _, Down::Result { number, outcome, .. })) => {
                     caller.answered = caller.answered.max(number);
                     *answered += 1;
                     *refused += u64::from(outcome != zone::Outcome::Done);

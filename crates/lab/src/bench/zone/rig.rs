@@ -5,7 +5,7 @@ use cpu_time::ThreadTime;
 use directory::Directory;
 use game::Rules;
 use machine::{Address, Effect, Input, LinkNumber, Machine as _, Outbox, Span, Time, disk};
-use space::{Polygon, ZoneId};
+use space::{Partition, Polygon, ZoneId};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -199,7 +199,8 @@ impl Rig {
 fn config(me: Address, rules: Arc<dyn Rules>, region: Polygon, players: usize) -> Config {
     Config {
         zone: ZoneId(1),
-        region,
+        map: Arc::new(Partition::new(region, ZoneId(1))),
+        zone_of: Arc::new(|_| None),
         rules,
         me,
         peers: HOSTS.to_vec(),

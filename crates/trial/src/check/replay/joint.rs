@@ -1,0 +1,218 @@
+//! An event of several zones, beside what the reference makes of it.
+
+use super::super::all_or_nothing::is_motion;
+use super::Known;
+use game::{Addressee, Product, Write};
+use machine::Time;
+use space::{Motion, ObjectId, ZoneId};
+use std::collections::BTreeMap;
+use zone::{Change, Record};
+
+/// What becomes of one object.
+#[derive(Debug, PartialEq, Eq)]
+struct Effect<'a> {
+    zone: ZoneId,
+    incarnation: u32,
+    version: u32,
+    /// `None` if it is gone.
+    state: Option<&'a [u8]>,
+}
+
+/// Something that will be said to an object: to whom, when, what.
+type Timer<'a> = (ObjectId, Time, &'a [u8]);
+
+pub fn compare(known: &Known<'_>, record: &Record, product: &Product) -> Result<(), String> {
+    let (expected, written) = (expected(known, product), written(known, record));
+    if expected != written {
+        return Err(format!("it led to {written:?}, in the reference to {expected:?}"));
+    }
+    for (object, write) in &product.writes {
+        let decided = match write {
+            Write::Spawned { motion, .. } => Some(*motion),
+            Write::Changed { motion, .. } => *motion,
+            Write::Removed => None,
+        };
+        let Some(decided) = decided else { continue };
+        let found = record.changes.iter().find_map(|it| motion_of(it, *object));
+        if !found.is_some_and(|it| is_motion(&it, &decided)) {
+            return Err(format!("{object} moves as {found:?}, in the reference as {decided:?}"));
+        }
+    }
+    let mut asked: Vec<Timer<'_>> = product.timers.iter().map(|it| (it.0, it.1, it.2.as_slice())).collect();
+    let mut set: Vec<_> = record.changes.iter().flat_map(timers_of).collect();
+    asked.sort_unstable();
+    set.sort_unstable();
+    if asked != set {
+        return Err(format!("it set the timers {set:?}, in the reference {asked:?}"));
+    }
+    let letters: Vec<_> = product.letters.iter().map(|(to, it)| (*to, it.as_slice())).collect();
+    let sent: Vec<_> = record.changes.iter().filter_map(letter_of).collect();
+    if letters != sent {
+        return Err(format!("it sent {sent:?}, in the reference {letters:?}"));
+    }
+    Ok(())
+}
+
+fn expected<'a>(known: &'a Known<'_>, product: &'a Product) -> BTreeMap<ObjectId, Effect<'a>> {
+    let here = known.states[known.place].zone;
+    let effect = |object: ObjectId, write: &'a Write| {
+        if let Write::Spawned { state, .. } = write {
+            let (incarnation, version) = (1, 1);
+            return Some(Effect { zone: here, incarnation, version, state: Some(state) });
+        }
+        let (place, it) = known.object(object)?;
+        let (zone, incarnation, version) = (known.states[place].zone, it.incarnation, it.version + 1);
+        let state = match write {
+            Write::Changed { state: Some(state), .. } => Some(state.as_slice()),
+            Write::Removed => None,
+            _ => Some(it.state.as_slice()),
+        };
+        Some(Effect { zone, incarnation, version, state })
+    };
+    product.writes.iter().filter_map(|(&object, write)| Some((object, effect(object, write)?))).collect()
+}
+
+fn written<'a>(known: &Known<'_>, record: &'a Record) -> BTreeMap<ObjectId, Effect<'a>> {
+    let state = &known.states[known.place];
+    let effect = |change: &'a Change| match change {
+        Change::Put { object, incarnation, version, state: is, .. } => Some((
+            *object,
+            Effect { zone: state.zone, incarnation: *incarnation, version: *version, state: Some(is) },
+        )),
+        Change::Removed { object, version } => {
+            let incarnation = state.objects.get(*object).map_or(0, |it| it.incarnation);
+            Some((*object, Effect { zone: state.zone, incarnation, version: *version, state: None }))
+        }
+        Change::Elsewhere(it) => {
+            let state = it.state.as_ref().map(|it| it.as_slice());
+            let (zone, incarnation, version) = (it.zone, it.incarnation, it.version);
+            Some((it.object, Effect { zone, incarnation, version, state }))
+        }
+        _ => None,
+    };
+    record.changes.iter().filter_map(effect).collect()
+}
+
+fn motion_of(change: &Change, of: ObjectId) -> Option<Motion> {
+    match change {
+        Change::Put { object, motion, .. } if *object == of => Some(*motion),
+        Change::Elsewhere(it) if it.object == of => it.motion,
+        _ => None,
+    }
+}
+
+fn timers_of(change: &Change) -> Vec<Timer<'_>> {
+    match change {
+        Change::TimerSet { at, object, letter, .. } => vec![(*object, *at, letter.as_slice())],
+        Change::Elsewhere(it) => {
+            it.timers.iter().map(|(at, letter)| (it.object, *at, letter.as_slice())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn letter_of(change: &Change) -> Option<(Addressee, &[u8])> {
+    match change {
+        Change::LetterSent { to, letter, .. } => Some((*to, letter.as_slice())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::one_order;
+    use super::super::super::story::{
+        Told, bytes, event, judged_with, motion, object, posted, put, taken, whole, written,
+    };
+    use super::super::end;
+    use game::{PlayerId, Scope};
+    use kosmos::{Action, Avatar, Item, ItemKind, Serial, State};
+    use machine::Time;
+    use space::{Millis, ObjectId};
+    use zone::{Asked, Cause, Change, Item as Post, Outcome, Ran, Whole};
+
+    fn here() -> ObjectId {
+        object(1, 5)
+    }
+
+    fn there() -> ObjectId {
+        object(2, 7)
+    }
+
+    fn item() -> Item {
+        Item { serial: Serial(there()), kind: ItemKind::Gem }
+    }
+
+    fn encoded(state: &State) -> Vec<u8> {
+        postcard::to_stdvec(state).unwrap()
+    }
+
+    fn avatar(bag: Vec<Item>) -> Vec<u8> {
+        let (name, ready_at, stunned_until) = ("Zoë".to_owned(), Millis(0), Millis(0));
+        let avatar =
+            Avatar { name, health: 9, score: 0, coins: 20, bag, offer: None, ready_at, stunned_until };
+        encoded(&State::Avatar(avatar))
+    }
+
+    /// A player of zone 1 picks up an item of zone 2, and this is what comes of it.
+    fn verdict(bag: Vec<Item>, whole: &Whole) -> Vec<String> {
+        let (player, number) = (PlayerId(1), 1);
+        let lies = encoded(&State::Item(item()));
+        let acted = Change::Acted { player, number, outcome: Outcome::Done, acked: 0 };
+        let elsewhere = whole.writes.iter().cloned().map(Change::Elsewhere);
+        let mut decides = vec![put(here(), 1, 2, &avatar(bag)), acted];
+        decides.extend(elsewhere.chain([posted(2, 1, Post::Decided(whole.clone()))]));
+        let picks: Told = vec![
+            (Cause::Join(player), vec![put(here(), 1, 1, &avatar(Vec::new()))]),
+            (Cause::Act(player, number), decides),
+        ];
+        let gives: Told = vec![
+            (Cause::Founding, vec![put(there(), 1, 1, &lies)]),
+            (Cause::Joint(whole.event), vec![taken(1, 1), Change::Removed { object: there(), version: 2 }]),
+        ];
+        let action = postcard::to_stdvec(&Action::PickUp { item: there() }).unwrap();
+        let ran = Ran {
+            asked: Asked::Act { actor: here(), action },
+            scope: Scope::objects([there()]),
+            time: Time::from_millis(1),
+            seed: 1,
+            reads: vec![(here(), motion(0)), (there(), motion(1))],
+            next_name: 0,
+            refused: false,
+        };
+        judged_with(&[picks, gives], &[(1, 2, ran)], |chains, out| {
+            let order = one_order::end(chains, out).unwrap();
+            end(chains, &order, out);
+        })
+    }
+
+    fn taken_away() -> Whole {
+        let mut gone = written(2, there(), 2, b"");
+        gone.state = None;
+        whole(event(1, 1), &[gone])
+    }
+
+    #[test]
+    fn the_same_as_in_one_zone() {
+        let found = verdict(vec![item()], &taken_away());
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn anything_else_is_noticed() {
+        let differs = |bag, whole: &Whole| {
+            let found = verdict(bag, whole);
+            assert!(found[0].contains("in the reference"), "{found:?}");
+        };
+        differs(Vec::new(), &taken_away());
+        let mut stays = taken_away();
+        stays.writes[0].state = Some(bytes(&encoded(&State::Item(item()))));
+        differs(vec![item()], &stays);
+        let mut waits = taken_away();
+        waits.writes[0].timers.push((Time::ZERO, bytes(b"?")));
+        differs(vec![item()], &waits);
+        let mut old = taken_away();
+        old.writes[0].incarnation = 2;
+        differs(vec![item()], &old);
+    }
+}
