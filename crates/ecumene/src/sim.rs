@@ -1,5 +1,6 @@
 //! `ecumene sim`: worlds on the simulator.
 
+mod crossing;
 mod failover;
 mod failures;
 mod mesh;
@@ -21,6 +22,10 @@ pub enum Sim {
     Mesh(mesh::Args),
     /// How long nobody can play when a primary is lost.
     Failover(failover::Args),
+    /// How long an object has no owner that acts for it while it changes zones.
+    Transfer(crossing::Args),
+    /// How long events take that reach into other zones.
+    Event(crossing::Args),
 }
 
 /// What to print.
@@ -36,6 +41,8 @@ pub fn run(sim: &Sim) -> Result<(), Failure> {
         Sim::Zone(args) => zone::run(args),
         Sim::Mesh(args) => mesh::run(args),
         Sim::Failover(args) => failover::run(args),
+        Sim::Transfer(args) => crossing::transfer(args),
+        Sim::Event(args) => crossing::event(args),
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub mod check;
 mod court;
+pub mod crossing;
 mod disk;
 pub mod failover;
 pub mod fault;

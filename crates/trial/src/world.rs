@@ -106,6 +106,8 @@ pub struct World {
     pub triggers: Vec<Trigger>,
     /// Times at which players heard of actions done, for measurements.
     pub answers: Vec<(Time, PlayerId, u64)>,
+    /// What players wanted to do: when, who, which action.
+    pub asked: Vec<(Time, PlayerId, u64)>,
     /// Who dies as soon as everything that was said has been heard.
     doomed: Vec<Doom>,
     /// Game mistakes.
@@ -162,6 +164,7 @@ impl World {
             profiles: BTreeMap::new(),
             triggers: Vec::new(),
             answers: Vec::new(),
+            asked: Vec::new(),
             doomed: Vec::new(),
             faults_of_game: Vec::new(),
             layout,
@@ -385,6 +388,9 @@ impl World {
     fn on_client(&mut self, by: Address, happening: Happening) {
         match happening {
             Happening::Note(note) => {
+                if let Note::Asked { player, number } = &note {
+                    self.asked.push((self.sim.now(), *player, *number));
+                }
                 if let Note::Answered { player, number, .. } = &note {
                     self.answers.push((self.sim.now(), *player, *number));
                 }

@@ -105,7 +105,7 @@ fn times<'a>(fault: &'static str, samples: impl Iterator<Item = &'a Sample>) -> 
 }
 
 /// The smallest value that at least this share of all values does not exceed.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
+pub(super) fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
