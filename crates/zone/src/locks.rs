@@ -7,6 +7,7 @@
 use crate::mesh::EventId;
 use game::Scope;
 use machine::Time;
+use rustc_hash::FxHashMap;
 use space::{Motion, ObjectId, Position};
 use std::collections::VecDeque;
 
@@ -47,6 +48,10 @@ pub const WAITING_MAX: usize = 256;
 pub struct Locks {
     held: Vec<(Holder, Claim)>,
     waiting: VecDeque<(Holder, Claim)>,
+    /// How often an object is named in all of these, and how many of them are areas: who names objects that nobody
+    /// else names, where nobody holds an area, need not look at anybody.
+    named: FxHashMap<ObjectId, u32>,
+    areas: u32,
 }
 
 /// Where objects are, for claims that name objects to be compared with claims on areas.
@@ -61,10 +66,52 @@ impl Places for crate::table::Table {
     }
 }
 
+impl Claim {
+    const fn is_area(&self) -> bool {
+        matches!(self.scope, Scope::Area { .. })
+    }
+
+    /// Everything it names, one way or the other; some of it twice.
+    fn names(&self) -> impl Iterator<Item = &ObjectId> {
+        let named = match &self.scope {
+            Scope::Objects(objects) => objects.as_slice(),
+            Scope::Area { .. } => &[],
+        };
+        named.iter().chain(&self.objects)
+    }
+}
+
 impl Locks {
     /// Whether an event that touches this must wait.
     pub fn blocks(&self, claim: &Claim, places: &impl Places, now: Time) -> bool {
-        self.held.iter().chain(&self.waiting).any(|it| conflict(&it.1, claim, places, now))
+        let all = || self.held.iter().chain(&self.waiting);
+        match &claim.scope {
+            Scope::Objects(_) if claim.names().any(|it| self.named.contains_key(it)) => true,
+            Scope::Objects(_) if self.areas == 0 => false,
+            Scope::Objects(_) => {
+                all().filter(|it| it.1.is_area()).any(|it| conflict(&it.1, claim, places, now))
+            }
+            Scope::Area { .. } => all().any(|it| conflict(&it.1, claim, places, now)),
+        }
+    }
+
+    fn count(&mut self, claim: &Claim) {
+        self.areas += u32::from(claim.is_area());
+        for name in claim.names() {
+            *self.named.entry(*name).or_default() += 1;
+        }
+    }
+
+    fn discount(&mut self, claim: &Claim) {
+        self.areas -= u32::from(claim.is_area());
+        for name in claim.names() {
+            if let Some(count) = self.named.get_mut(name) {
+                *count -= 1;
+                if *count == 0 {
+                    self.named.remove(name);
+                }
+            }
+        }
     }
 
     /// Whether something meets what is held, by others than this holder.
@@ -76,13 +123,14 @@ impl Locks {
     pub fn take(&mut self, holder: Holder, claim: Claim, places: &impl Places, now: Time) -> bool {
         let free = !self.blocks(&claim, places, now);
         if free {
-            self.held.push((holder, claim));
+            self.hold(holder, claim);
         }
         free
     }
 
     /// Holds what was given in an earlier reign, or must be given.
     pub fn hold(&mut self, holder: Holder, claim: Claim) {
+        self.count(&claim);
         self.held.push((holder, claim));
     }
 
@@ -92,33 +140,55 @@ impl Locks {
             return Granted::Busy;
         }
         if self.blocks(&claim, places, now) {
+            self.count(&claim);
             self.waiting.push_back((holder, claim));
             return Granted::Later;
         }
-        self.held.push((holder, claim));
+        self.hold(holder, claim);
         Granted::Now
     }
 
     /// Whoever holds something holds these objects, too.
     pub fn add_objects(&mut self, holder: Holder, objects: &[ObjectId]) {
         for (_, claim) in self.held.iter_mut().filter(|it| it.0 == holder) {
-            claim.objects.extend_from_slice(objects);
+            for object in objects.iter().filter(|it| !claim.objects.contains(it)).copied().collect::<Vec<_>>()
+            {
+                claim.objects.push(object);
+                *self.named.entry(object).or_default() += 1;
+            }
         }
     }
 
     /// Lets go of everything a holder has or wants, and says who got theirs because of it, in order. Doing so twice
     /// does nothing.
     pub fn release(&mut self, holder: Holder, places: &impl Places, now: Time) -> Vec<Holder> {
-        self.held.retain(|it| it.0 != holder);
-        self.waiting.retain(|it| it.0 != holder);
+        let mut freed = Vec::new();
+        while let Some(place) = self.held.iter().position(|it| it.0 == holder) {
+            freed.push(self.held.swap_remove(place).1);
+        }
+        while let Some(place) = self.waiting.iter().position(|it| it.0 == holder) {
+            freed.extend(self.waiting.remove(place).map(|it| it.1));
+        }
+        for claim in &freed {
+            self.discount(claim);
+        }
+        if freed.is_empty() || self.waiting.is_empty() {
+            return Vec::new();
+        }
+        let moves = 0 < self.areas || freed.iter().any(Claim::is_area);
         let (mut granted, mut still) = (Vec::new(), VecDeque::new());
         for (holder, claim) in std::mem::take(&mut self.waiting) {
-            let meets = |it: &(Holder, Claim)| conflict(&it.1, &claim, places, now);
-            if self.held.iter().any(meets) || still.iter().any(meets) {
-                still.push_back((holder, claim));
-            } else {
+            let meets = |it: &Claim| conflict(it, &claim, places, now);
+            // Who named nothing that was let go waits for somebody else; where areas are held, people walk in and out.
+            let waited_for_it = moves || freed.iter().any(meets);
+            let is_free = || {
+                !self.held.iter().any(|it| meets(&it.1)) && !still.iter().any(|it: &(_, Claim)| meets(&it.1))
+            };
+            if waited_for_it && is_free() {
                 granted.push(holder);
                 self.held.push((holder, claim));
+            } else {
+                still.push_back((holder, claim));
             }
         }
         self.waiting = still;

@@ -211,11 +211,24 @@ impl Primary {
         if event.zone != self.zone || self.epoch < event.epoch {
             return;
         }
+        if !self.jobs.wants(event, attempt) {
+            self.release_there(core, from, event, attempt, out);
+        }
+    }
+
+    /// Another zone holds locks for an event that we do not want: unless it is decided, it never happens.
+    pub(super) fn release_there(
+        &mut self,
+        core: &Core,
+        there: ZoneId,
+        event: EventId,
+        attempt: u32,
+        out: &mut Out,
+    ) {
         let decided = |item: &Item| matches!(item, Item::Decided(whole) if whole.event == event);
-        let posted = core.state.abroad.post.get(&from);
-        let is_posted = posted.is_some_and(|it| it.items.values().any(|it| decided(&it.1)));
-        if !is_posted && !self.jobs.wants(event, attempt) {
-            self.tell_zone(core, from, Lane::Sure, Mesh::Release { event, attempt }, out);
+        let posted = core.state.abroad.post.get(&there);
+        if !posted.is_some_and(|it| it.items.values().any(|it| decided(&it.1))) {
+            self.tell_zone(core, there, Lane::Sure, Mesh::Release { event, attempt }, out);
         }
     }
 

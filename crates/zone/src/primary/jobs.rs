@@ -443,7 +443,7 @@ impl Primary {
         out: &mut Out,
     ) {
         if !self.jobs.wants(event, attempt) {
-            return self.tell_zone(core, from, Lane::Sure, Mesh::Release { event, attempt }, out);
+            return self.release_there(core, from, event, attempt, out);
         }
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
         if job.granted.insert(from, objects).is_some() {

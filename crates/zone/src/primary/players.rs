@@ -59,6 +59,10 @@ pub(super) struct Clients {
     by_avatar: BTreeMap<ObjectId, Address>,
     /// Players whose connection is gone, and since when.
     missing: BTreeMap<PlayerId, Time>,
+    /// Whether somebody waits to be let in.
+    knocking: bool,
+    /// Whether somebody's actions wait for room.
+    starved: bool,
 }
 
 impl Clients {
@@ -206,6 +210,7 @@ impl Primary {
         let class = core.state.objects.get(avatar).map_or(0, |it| core.config.rules.class(&it.state));
         let entering = Some(Entering { after: self.written(core), seen });
         let client = Client { player, avatar, class, entering, acked: 0, ahead: BTreeMap::new() };
+        self.clients.knocking = true;
         self.clients.by_address.insert(from, client);
         self.clients.by_player.insert(player, from);
         self.clients.by_avatar.insert(avatar, from);
@@ -225,6 +230,9 @@ impl Primary {
 
     /// Tells those who wait for it that they are in.
     pub(super) fn enter_waiting(&mut self, core: &mut Core, out: &mut Out) {
+        if !self.clients.knocking {
+            return;
+        }
         let announced = self.announced;
         let ready = |it: &Client| it.entering.filter(|it| it.after <= announced);
         let ready: Vec<_> = self
@@ -236,6 +244,7 @@ impl Primary {
         for (address, entering) in ready {
             self.let_in(core, address, entering.seen, out);
         }
+        self.clients.knocking = self.clients.by_address.values().any(|it| it.entering.is_some());
     }
 
     fn let_in(&mut self, core: &mut Core, address: Address, seen: Seen, out: &mut Out) {
@@ -351,6 +360,7 @@ impl Primary {
         } else if number <= cursor {
             self.answer_again(core, from, player, number, out);
         } else {
+            self.clients.starved |= self.is_choked();
             // At the limit the newest is dropped; its player sends it again after the next result.
             let Some(client) = self.clients.by_address.get_mut(&from) else { return };
             if client.ahead.len() < AHEAD_MAX {
@@ -372,11 +382,12 @@ impl Primary {
             let Some((action, since)) = client.ahead.remove(&(cursor + 1)) else { return };
             self.act(core, player, cursor + 1, action, since, out);
         }
+        self.clients.starved = true;
     }
 
     /// There is room again: go on with those who had to wait for it.
     pub(super) fn resume_choked(&mut self, core: &mut Core, out: &mut Out) {
-        if self.is_choked() {
+        if self.is_choked() || !std::mem::take(&mut self.clients.starved) {
             return;
         }
         let waiting: Vec<_> = self

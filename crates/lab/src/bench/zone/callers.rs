@@ -4,7 +4,7 @@ use super::rig::Rig;
 use game::PlayerId;
 use machine::{Address, Span};
 use serde_bytes::ByteBuf;
-use space::{Motion, ObjectId};
+use space::{Motion, ObjectId, ZoneId};
 use std::ops::Range;
 use wire::Message as _;
 use zone::{Down, Msg, Up};
@@ -24,6 +24,8 @@ pub struct Callers {
     /// Whose turn it is.
     turn: usize,
     act: Act,
+    /// Only players of this zone act.
+    only: Option<ZoneId>,
     /// What they send, one message after the other.
     bytes: Vec<u8>,
     sent: Vec<(Address, Range<usize>)>,
@@ -35,6 +37,7 @@ pub struct Callers {
 
 #[derive(Clone, Copy, Default)]
 struct Caller {
+    zone: Option<ZoneId>,
     avatar: Option<ObjectId>,
     motion: Motion,
     /// The last action sent, and the last one answered.
@@ -49,14 +52,17 @@ impl Callers {
     /// If a zone does not let them in.
     pub fn enter(rig: &mut Rig, players: usize, act: Act) -> Self {
         let all = vec![Caller::default(); players];
-        let mut it = Self { all, turn: 0, act, bytes: Vec::new(), sent: Vec::new(), answered: 0, refused: 0 };
+        let (bytes, sent) = (Vec::new(), Vec::new());
+        let mut it = Self { all, turn: 0, act, only: None, bytes, sent, answered: 0, refused: 0 };
         for number in 0..players {
             let address = Address(FIRST + number as u64);
             rig.link_player(address);
             let (player, name) = (PlayerId(number as u64), format!("player-{number}"));
             let mut bytes = Vec::new();
             Msg::Up(Up::Enter { player, session: 1, name, seen: None }).encode(&mut bytes);
-            rig.hear(address, &bytes);
+            for zone in 1..=rig.zones() as u32 {
+                rig.hear(ZoneId(zone), address, &bytes);
+            }
             rig.advance(Span::from_millis(2));
             it.hear(rig);
         }
@@ -75,6 +81,9 @@ impl Callers {
             let other = self.all[other].avatar;
             let caller = &mut self.all[number];
             let (Some(me), Some(other)) = (caller.avatar, other) else { continue };
+            if self.only.is_some() && self.only != caller.zone {
+                continue;
+            }
             if caller.answered + PIPELINE <= caller.sent {
                 continue;
             }
@@ -87,10 +96,17 @@ impl Callers {
         }
     }
 
+    /// Lets only those act who are in the first one's zone.
+    pub fn only_on_one_side(&mut self) {
+        self.only = self.all.first().and_then(|it| it.zone);
+    }
+
     /// Sends what was written. This is where a zone's own cost begins.
     pub fn send(&mut self, rig: &mut Rig) {
         for (from, place) in self.sent.drain(..) {
-            rig.hear(from, &self.bytes[place]);
+            if let Some(zone) = self.all[(from.0 - FIRST) as usize].zone {
+                rig.hear(zone, from, &self.bytes[place]);
+            }
         }
         self.bytes.clear();
     }
@@ -101,8 +117,8 @@ impl Callers {
         rig.deliver(|to, bytes| {
             let caller = &mut all[(to.0 - FIRST) as usize];
             match Msg::decode(bytes) {
-                Ok(Msg::Down(_, _, Down::Entered { avatar, motion, .. })) => {
-                    (caller.avatar, caller.motion) = (Some(avatar), motion);
+                Ok(Msg::Down(zone, _, Down::Entered { avatar, motion, .. })) => {
+                    (caller.zone, caller.avatar, caller.motion) = (Some(zone), Some(avatar), motion);
                 }
                 Ok(Msg::Down(_, _, Down::Result { number, outcome, .. })) => {
                     caller.answered = caller.answered.max(number);

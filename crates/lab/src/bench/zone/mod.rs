@@ -7,6 +7,7 @@
 
 mod callers;
 mod counter;
+mod pairs;
 mod rig;
 
 use callers::{Act, Callers};
@@ -15,9 +16,10 @@ use cpu_time::ThreadTime;
 use game::{Hosted, Rules};
 use kosmos::{Action, Give, Kosmos, Want};
 use machine::Span;
+use pairs::Pairs;
 use rig::Rig;
 use serde::Serialize;
-use space::{ObjectId, Polygon, Position};
+use space::{ObjectId, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
 
 /// The result.
@@ -79,33 +81,40 @@ const COUNTED_EVENTS: u64 = 4 * zone::config::SNAPSHOT_EVERY;
 struct Case {
     name: &'static str,
     rules: fn() -> Arc<dyn Rules>,
-    region: fn() -> Polygon,
+    map: fn() -> Partition,
     act: Act,
     /// How far players see, in metres.
     sees: u32,
 }
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 4] = [
     Case {
         name: "counter, alone",
         rules: || Arc::new(Hosted(Counter::LONELY)),
-        region: || counter_region(Counter::LONELY),
+        map: || one_zone(counter_region(Counter::LONELY)),
         act: count,
         sees: 15,
     },
     Case {
         name: "counter, crowded",
         rules: || Arc::new(Hosted(Counter::CROWDED)),
-        region: || counter_region(Counter::CROWDED),
+        map: || one_zone(counter_region(Counter::CROWDED)),
         act: count,
         sees: 15,
     },
     Case {
         name: "kosmos",
         rules: || Arc::new(Hosted(Kosmos::new(kosmos_region()))),
-        region: kosmos_region,
+        map: || one_zone(kosmos_region()),
         act: bargain,
         sees: 60,
+    },
+    Case {
+        name: "pairs, two zones",
+        rules: || Arc::new(Hosted(Pairs)),
+        map: Pairs::map,
+        act: give,
+        sees: 15,
     },
 ];
 
@@ -162,7 +171,7 @@ pub fn table(report: &Report) -> String {
 }
 
 fn row(case: &Case, seconds: f64) -> Row {
-    let mut world = World::new((case.rules)(), &(case.region)(), PLAYERS, case.act);
+    let mut world = World::new(&(case.rules)(), (case.map)(), PLAYERS, case.act);
     world.run(|it| it.events < WARM_EVENTS);
     // What is counted comes first, so that it does not depend on how much was timed before.
     let mut counted = Slice::default();
@@ -210,15 +219,19 @@ impl Slice {
 }
 
 impl World {
-    fn new(rules: Arc<dyn Rules>, region: &Polygon, players: usize, act: Act) -> Self {
-        let mut rig = Rig::new(rules, region, players);
-        let callers = Callers::enter(&mut rig, players, act);
+    fn new(rules: &Arc<dyn Rules>, map: Partition, players: usize, act: Act) -> Self {
+        let mut rig = Rig::new(rules, &Arc::new(map), players);
+        let mut callers = Callers::enter(&mut rig, players, act);
+        if 1 < rig.zones() {
+            callers.only_on_one_side();
+        }
         Self { rig, callers }
     }
 
     /// Goes on, a millisecond of world time after the other, and times the hosts.
     fn run(&mut self, goes_on: impl Fn(&Slice) -> bool) -> Slice {
         let (head, backup_time) = (self.rig.primary().head(), self.rig.backup_time);
+        let answered = self.callers.answered;
         self.rig.traffic = rig::Traffic::default();
         let mut slice = Slice::default();
         while goes_on(&slice) {
@@ -228,7 +241,11 @@ impl World {
             self.rig.advance(Span::from_millis(1));
             slice.cpu_seconds += start.elapsed().as_secs_f64();
             self.callers.hear(&mut self.rig);
-            slice.events = self.rig.primary().head() - head;
+            // An event of several zones is several records.
+            slice.events = match self.rig.zones() {
+                1 => self.rig.primary().head() - head,
+                _ => self.callers.answered - answered,
+            };
         }
         slice.backup_seconds = (self.rig.backup_time - backup_time).as_secs_f64();
         slice.traffic = self.rig.traffic;
@@ -263,8 +280,8 @@ fn memory() -> (f64, f64) {
 fn held(counter: Counter, players: usize) -> i64 {
     let mut world = None;
     let counted = allocation_counter::measure(|| {
-        let region = counter_region(counter);
-        let mut it = World::new(Arc::new(Hosted(counter)), &region, players, count);
+        let rules: Arc<dyn Rules> = Arc::new(Hosted(counter));
+        let mut it = World::new(&rules, one_zone(counter_region(counter)), players, count);
         it.run(|it| it.events < WARM_EVENTS);
         it.rig.shrink();
         it.callers.shrink();
@@ -276,6 +293,10 @@ fn held(counter: Counter, players: usize) -> i64 {
 
 fn count(_: ObjectId, _: ObjectId, number: u64) -> Vec<u8> {
     encoded(&(number as u32))
+}
+
+fn give(_: ObjectId, other: ObjectId, _: u64) -> Vec<u8> {
+    encoded(&other)
 }
 
 /// Half are offers, seen by everybody in sight; a quarter takes them back, a quarter is talk.
@@ -290,6 +311,10 @@ fn bargain(_: ObjectId, other: ObjectId, number: u64) -> Vec<u8> {
 
 fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_stdvec(value).expect("plain data encodes")
+}
+
+fn one_zone(region: Polygon) -> Partition {
+    Partition::new(region, ZoneId(1))
 }
 
 fn counter_region(counter: Counter) -> Polygon {
@@ -315,7 +340,7 @@ mod tests {
     #[test]
     fn every_action_becomes_one_event() {
         for case in &CASES {
-            let mut world = World::new((case.rules)(), &(case.region)(), 20, case.act);
+            let mut world = World::new(&(case.rules)(), (case.map)(), 20, case.act);
             let before = world.callers.answered;
             let slice = world.run(|it| it.events < 2_000);
             let answered = world.callers.answered - before;
@@ -327,7 +352,10 @@ mod tests {
 
     #[test]
     fn lonely_players_see_nobody() {
-        let world = |counter| World::new(Arc::new(Hosted(counter)), &counter_region(counter), 256, count);
+        let world = |counter| {
+            let rules: Arc<dyn Rules> = Arc::new(Hosted(counter));
+            World::new(&rules, one_zone(counter_region(counter)), 256, count)
+        };
         assert_eq!(world(Counter::LONELY).sees(15), 0.0);
         assert_eq!(world(Counter::CROWDED).sees(15).round(), 7.0);
     }

@@ -1,11 +1,11 @@
-//! A zone without a network: a primary and a backup, driven directly. Every message is encoded and decoded, disks
+//! Zones without a network: each a primary and a backup, driven directly. Every message is encoded and decoded, disks
 //! answer at once, and nothing else costs anything.
 
 use cpu_time::ThreadTime;
 use directory::Directory;
 use game::Rules;
 use machine::{Address, Effect, Input, LinkNumber, Machine as _, Outbox, Span, Time, disk};
-use space::{Partition, Polygon, ZoneId};
+use space::{Partition, ZoneId};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use std::time::Duration;
 use wire::Message as _;
 use zone::{Alone, Command, Config, Durability, Event, Msg, Plants, Replica, Standing, Timing};
 
-/// The primary, and its backup.
-pub const HOSTS: [Address; 2] = [Address(0), Address(1)];
+/// Replicas of a zone: the primary, and its backup.
+const REPLICAS: usize = 2;
 const LINK: LinkNumber = LinkNumber(1);
 
 /// What went where.
@@ -32,9 +32,10 @@ pub struct Traffic {
     pub messages: u64,
 }
 
-/// A zone.
+/// One zone, or several.
 pub struct Rig {
-    hosts: [Replica; 2],
+    /// The primary of the first zone, its backup, the primary of the second …
+    hosts: Vec<Replica>,
     directory: Directory,
     out: Outbox<Msg, Event>,
     now: Time,
@@ -46,7 +47,7 @@ pub struct Rig {
     answers: VecDeque<(usize, Command)>,
     /// What went where so far.
     pub traffic: Traffic,
-    /// CPU time of the backup so far, with its part of encoding and decoding.
+    /// CPU time of the backups so far, with its part of encoding and decoding.
     pub backup_time: Duration,
 }
 
@@ -57,14 +58,15 @@ struct Parcel {
 }
 
 impl Rig {
-    /// A zone that has a primary and a backup.
+    /// The zones of a map, numbered from 1, that have primaries and backups.
     ///
     /// # Panics
     /// If two hosts that work do not become one zone.
-    pub fn new(rules: Arc<dyn Rules>, region: &Polygon, players: usize) -> Self {
-        let replica = |me: Address| Replica::new(config(me, Arc::clone(&rules), region.clone(), players));
+    pub fn new(rules: &Arc<dyn Rules>, map: &Arc<Partition>, players: usize) -> Self {
+        let count = REPLICAS * map.zones().len();
+        let replica = |host| Replica::new(config(host, Arc::clone(rules), Arc::clone(map), players));
         let mut it = Self {
-            hosts: HOSTS.map(replica),
+            hosts: (0..count).map(replica).collect(),
             directory: Directory::new(Time::ZERO),
             out: Outbox::new(),
             now: Time::ZERO,
@@ -75,18 +77,27 @@ impl Rig {
             traffic: Traffic::default(),
             backup_time: Duration::ZERO,
         };
-        it.link(0, HOSTS[1]);
-        it.link(1, HOSTS[0]);
-        while !matches!(it.hosts[0].standing(), Standing::Primary(_, Alone::No)) {
+        for (host, other) in (0..count).flat_map(|host| (0..count).map(move |other| (host, other))) {
+            if host != other {
+                it.link(host, address(other));
+            }
+        }
+        let is_protected = |it: &Replica| matches!(it.standing(), Standing::Primary(_, Alone::No));
+        while !it.hosts.iter().step_by(REPLICAS).all(is_protected) {
             assert!(it.now < Time::from_millis(60_000), "two healthy hosts become primary and backup");
             it.advance(Span::from_millis(1));
         }
         it
     }
 
-    /// The primary, to look at.
-    pub const fn primary(&self) -> &Replica {
+    /// The primary of the first zone, to look at.
+    pub fn primary(&self) -> &Replica {
         &self.hosts[0]
+    }
+
+    /// How many zones there are.
+    pub fn zones(&self) -> usize {
+        self.hosts.len() / REPLICAS
     }
 
     /// The time.
@@ -94,9 +105,11 @@ impl Rig {
         self.now
     }
 
-    /// A player's connection to the primary.
+    /// A player's connections to all primaries.
     pub fn link_player(&mut self, player: Address) {
-        self.link(0, player);
+        for zone in 0..self.zones() {
+            self.link(REPLICAS * zone, player);
+        }
     }
 
     fn link(&mut self, host: usize, peer: Address) {
@@ -104,13 +117,14 @@ impl Rig {
         self.settle();
     }
 
-    /// The primary hears a player.
+    /// The primary of a zone hears a player.
     ///
     /// # Panics
-    /// If the bytes are no message.
-    pub fn hear(&mut self, player: Address, bytes: &[u8]) {
+    /// If the bytes are no message, or there is no such zone.
+    pub fn hear(&mut self, zone: ZoneId, player: Address, bytes: &[u8]) {
         let msg = Msg::decode(bytes).expect("players of a benchmark send messages");
-        self.handle(0, Input::Recv { from: player, link: LINK, msg });
+        let host = REPLICAS * (zone.0 as usize - 1);
+        self.handle(host, Input::Recv { from: player, link: LINK, msg });
     }
 
     /// Lets everything happen that is due within `span`.
@@ -118,11 +132,9 @@ impl Rig {
         let end = self.now + span;
         self.settle();
         loop {
-            let due = |host: usize| self.hosts[host].deadline().map(|at| (at, host));
-            let Some((at, host)) = [due(0), due(1)].into_iter().flatten().min().filter(|it| it.0 <= end)
-            else {
-                break;
-            };
+            let due = |(host, it): (usize, &Replica)| it.deadline().map(|at| (at, host));
+            let first = self.hosts.iter().enumerate().filter_map(due).min();
+            let Some((at, host)) = first.filter(|it| it.0 <= end) else { break };
             self.now = self.now.max(at);
             self.handle(host, Input::Wake);
             self.settle();
@@ -163,7 +175,7 @@ impl Rig {
     }
 
     fn open(&mut self, Parcel { from, to, place }: Parcel) {
-        let start = (to == 1).then(ThreadTime::now);
+        let start = (to % REPLICAS == 1).then(ThreadTime::now);
         let msg = Msg::decode(&self.bytes[place]).expect("replicas send messages");
         self.handle(to, Input::Recv { from, link: LINK, msg });
         self.backup_time += start.map_or(Duration::ZERO, |it| it.elapsed());
@@ -171,6 +183,7 @@ impl Rig {
 
     fn handle(&mut self, host: usize, input: Input<Msg, Command>) {
         let Self { hosts, out, now, bytes, to_hosts, to_players, answers, traffic, directory, .. } = self;
+        let count = hosts.len();
         hosts[host].handle(*now, input, out);
         out.drain(|effect| match effect {
             Effect::Send { to, msg, .. } => {
@@ -178,7 +191,7 @@ impl Rig {
                 msg.encode(bytes);
                 let place = start..bytes.len();
                 for &to in to {
-                    post(host, to, place.clone(), to_hosts, to_players, traffic);
+                    post((host, count), to, place.clone(), to_hosts, to_players, traffic);
                 }
             }
             Effect::Raise(Event::Disk(request)) => {
@@ -196,15 +209,23 @@ impl Rig {
     }
 }
 
-fn config(me: Address, rules: Arc<dyn Rules>, region: Polygon, players: usize) -> Config {
+/// Where a host is.
+const fn address(host: usize) -> Address {
+    Address(host as u64)
+}
+
+fn config(host: usize, rules: Arc<dyn Rules>, map: Arc<Partition>, players: usize) -> Config {
+    let count = REPLICAS * map.zones().len();
+    let zone_of = |host: usize| ZoneId((host / REPLICAS) as u32 + 1);
+    let first = host / REPLICAS * REPLICAS;
     Config {
-        zone: ZoneId(1),
-        map: Arc::new(Partition::new(region, ZoneId(1))),
-        zone_of: Arc::new(|_| None),
+        zone: zone_of(host),
+        map,
+        zone_of: Arc::new(move |it| ((it.0 as usize) < count).then(|| zone_of(it.0 as usize))),
         rules,
-        me,
-        peers: HOSTS.to_vec(),
-        founds: me == HOSTS[0],
+        me: address(host),
+        peers: (first..first + REPLICAS).map(address).collect(),
+        founds: host == first,
         force: false,
         durability: Durability::Batched,
         timing: Timing::default(),
@@ -216,7 +237,7 @@ fn config(me: Address, rules: Arc<dyn Rules>, region: Polygon, players: usize) -
 }
 
 fn post(
-    host: usize,
+    (host, count): (usize, usize),
     to: Address,
     place: Range<usize>,
     to_hosts: &mut VecDeque<Parcel>,
@@ -224,9 +245,9 @@ fn post(
     traffic: &mut Traffic,
 ) {
     let size = place.len() as u64;
-    if let Some(other) = HOSTS.iter().position(|&it| it == to) {
+    if (to.0 as usize) < count {
         traffic.to_backup += if host == 0 { size } else { 0 };
-        to_hosts.push_back(Parcel { from: HOSTS[host], to: other, place });
+        to_hosts.push_back(Parcel { from: address(host), to: to.0 as usize, place });
     } else {
         traffic.to_players += size;
         traffic.messages += 1;

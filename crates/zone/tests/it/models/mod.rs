@@ -7,8 +7,12 @@
 //!
 //! `ECUMENE_FULL=1 cargo test -p ecumene-zone --test it` searches the larger bounds.
 
+mod commit;
 mod cursor;
 mod failover;
+mod locks;
+mod log;
+mod transfer;
 
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
 use std::fmt::Debug;
