@@ -184,8 +184,8 @@ where
                 drop(permit);
             }
             Inbound::Near(from, id, bytes) => {
-                if let Some(link) = self.link_of(from, id) {
-                    let msg = M::Msg::decode(&bytes).expect("what this process encoded it can decode");
+                // What is too long is dropped here as it would be over a connection.
+                if let (Some(link), Ok(msg)) = (self.link_of(from, id), M::Msg::decode(&bytes)) {
                     self.handle(Input::Recv { from, link, msg });
                 }
             }

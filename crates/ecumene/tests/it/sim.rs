@@ -88,7 +88,7 @@ fn a_primary_is_replaced_in_time() {
 #[test]
 fn a_zone_is_measured() {
     let report = json(&["bench", "zone", "--seconds", "0.05", "--format", "json"]);
-    assert_eq!((&report["bench"], report["rows"].as_array().unwrap().len()), (&"zone".into(), 3));
+    assert_eq!((&report["bench"], report["rows"].as_array().unwrap().len()), (&"zone".into(), 4));
     let numbers = ["events_per_cpu_second", "bytes_logged_per_event", "bytes_to_backup_per_event"];
     for row in report["rows"].as_array().unwrap() {
         assert!(numbers.iter().all(|&it| row[it].as_f64().is_some_and(|it| 0.0 < it)), "{row}");

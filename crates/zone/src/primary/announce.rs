@@ -46,7 +46,7 @@ impl Primary {
                         shares.entry(viewer).or_default().gone.push((*object, *version));
                     }
                 }
-                Change::Elsewhere(written) => self.share_elsewhere(core, place, written, &mut shares, out),
+                Change::Elsewhere(written) => self.share_elsewhere(place, written, &mut shares, out),
                 _ => (),
             }
         }
@@ -62,7 +62,7 @@ impl Primary {
     fn announce_abroad(&mut self, core: &mut Core, record: &Record, out: &mut Out) {
         for change in &record.changes {
             match change {
-                Change::Departed { object, .. } => self.tell_departed(core, *object, out),
+                Change::Departed { object, .. } => self.tell_departed(*object, out),
                 Change::Brought { player, .. } => self.tell_arrived(core, *player, out),
                 _ => (),
             }
@@ -73,7 +73,6 @@ impl Primary {
     /// What an event made of another zone's object: our players see it together with the rest.
     fn share_elsewhere(
         &mut self,
-        core: &mut Core,
         place: usize,
         written: &Written,
         shares: &mut BTreeMap<Address, Share>,
@@ -103,7 +102,7 @@ impl Primary {
             let Some(viewer) = self.clients.viewer(address, *object) else { continue };
             shares.entry(address).or_default().shown.push((place, viewer));
         }
-        self.keep_ghost(core, *zone, known, out);
+        self.keep_ghost(*zone, known, out);
     }
 
     /// Shows a ghost's new state to whoever knows it.

@@ -15,7 +15,6 @@ use crate::table::{Object, Table};
 use game::Hearers;
 use machine::{Lane, LatestKey, Span, Time};
 use rustc_hash::FxHashMap;
-use serde_bytes::ByteBuf;
 use space::{Distance, Motion, ObjectId, Polygon, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +29,10 @@ const UNCONFIRMED_MAX: Span = Span::from_millis(700);
 
 /// A neighbour that tells nothing for this long: its ghosts are not shown any more.
 const SILENT_MAX: Span = Span::from_millis(2_000);
+
+/// The most bytes of objects in one message, and what an object has besides its state, at most.
+const PART_MAX: usize = 256 * 1024;
+const KNOWN_WEIGHT: usize = 96;
 
 /// Motions per message: they travel as a datagram.
 const MOTIONS_MAX: usize = 24;
@@ -131,7 +134,11 @@ impl Primary {
         let mut shown: Vec<_> = core.state.objects.iter().filter(near).filter(settled).map(known).collect();
         shown.sort_unstable_by_key(|it| it.object);
         neighbour.watches = Some(shown.iter().map(|it| it.object).collect());
-        self.tell_zone(core, zone, Lane::Sure, Mesh::Ghosts(shown), out);
+        let mut parts = parts_of(shown).into_iter();
+        self.tell_zone(core, zone, Lane::Sure, Mesh::Ghosts(parts.next().unwrap_or_default()), out);
+        for shown in parts {
+            self.tell_zone(core, zone, Lane::Sure, Mesh::Told(Told { shown, ..Told::default() }), out);
+        }
     }
 
     /// A record is safe: those who watch hear of it.
@@ -255,6 +262,9 @@ impl Primary {
         if let Some(neighbour) = self.borders.neighbours.get_mut(&zone) {
             neighbour.watches = Some(knows);
         }
+        for shown in parts_of(std::mem::take(&mut told.shown)) {
+            self.tell_zone(core, zone, Lane::Sure, Mesh::Told(Told { shown, ..Told::default() }), out);
+        }
         if told != Told::default() {
             self.tell_zone(core, zone, Lane::Sure, Mesh::Told(told), out);
         }
@@ -376,16 +386,15 @@ impl Primary {
             Some((.., old)) if old.is_newer_than(&motion) => old,
             _ => motion,
         };
-        self.keep_ghost(core, owner, Known { object, incarnation, version, motion, state }, out);
+        self.keep_ghost(owner, Known { object, incarnation, version, motion, state }, out);
         if fresh {
             self.show_ghost(core, object, out);
         }
     }
 
     /// Takes a ghost in.
-    pub(super) fn keep_ghost(&mut self, core: &mut Core, owner: ZoneId, known: Known, out: &mut Out) {
+    pub(super) fn keep_ghost(&mut self, owner: ZoneId, known: Known, out: &mut Out) {
         let Known { object, incarnation, version, motion, state } = known;
-        let _ = core;
         self.borders.ghosts.insert(object, Ghost { owner, unconfirmed: None });
         self.borders.table.put(Object { id: object, incarnation, version, motion, state });
         out.raise(Event::Stage(Stage::Appeared(object, motion)));
@@ -421,11 +430,10 @@ impl Primary {
     pub(super) fn lose_ghost(&mut self, object: ObjectId, version: u32, out: &mut Out) {
         self.adopt_ghost(object);
         out.raise(Event::Stage(Stage::Vanished(object)));
-        let (index, shown, notices) = (0, Vec::new(), Vec::new());
+        let gone = vec![(object, version)];
+        let told = Down::Told { index: 0, shown: Vec::new(), gone, notices: Vec::new() };
         for viewer in self.views.forget_object(object) {
-            let gone = vec![(object, version)];
-            let (shown, notices): (Vec<_>, Vec<ByteBuf>) = (Vec::clone(&shown), Vec::clone(&notices));
-            self.say(viewer, Down::Told { index, shown, gone, notices }, out);
+            self.say(viewer, told.clone(), out);
         }
     }
 
@@ -450,6 +458,50 @@ impl Primary {
     }
 }
 
+/// Objects in as many messages as they need.
+fn parts_of(objects: Vec<Known>) -> Vec<Vec<Known>> {
+    let mut parts: Vec<Vec<Known>> = Vec::new();
+    let mut weight = 0;
+    for it in objects {
+        weight += it.state.len() + KNOWN_WEIGHT;
+        match parts.last_mut() {
+            Some(part) if weight <= PART_MAX => part.push(it),
+            _ => {
+                weight = it.state.len() + KNOWN_WEIGHT;
+                parts.push(vec![it]);
+            }
+        }
+    }
+    parts
+}
+
 fn is_near(region: &Polygon, reach: Distance, motion: &Motion, now: Time) -> bool {
     region.meets_disc(motion.position_at(now), reach)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_bytes::ByteBuf;
+    use space::Epoch;
+
+    #[test]
+    fn a_crowd_is_told_in_parts() {
+        let known = |counter: u32| Known {
+            object: ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter },
+            incarnation: 1,
+            version: 1,
+            motion: Motion::default(),
+            state: ByteBuf::from(vec![0; 1_000 + counter as usize % 7]),
+        };
+        let all: Vec<_> = (0..2_000).map(known).collect();
+        let parts = parts_of(all.clone());
+        assert!(
+            7 < parts.len() && parts.iter().all(|it| !it.is_empty() && it.len() < 300),
+            "{}",
+            parts.len()
+        );
+        assert_eq!(parts.concat(), all);
+        assert!(parts_of(Vec::new()).is_empty());
+    }
 }

@@ -187,8 +187,7 @@ impl Primary {
     }
 
     /// A departure is safe to tell: its player plays elsewhere now.
-    pub(super) fn tell_departed(&mut self, core: &Core, object: ObjectId, out: &mut Out) {
-        let _ = core;
+    pub(super) fn tell_departed(&mut self, object: ObjectId, out: &mut Out) {
         if let Some(address) = self.clients.with_avatar(object) {
             self.say(address, Down::NotHere { primary: None }, out);
             self.detach(address, out);
