@@ -45,6 +45,9 @@ pub struct ServerArgs {
     /// How many hosts the world has; a second one is the backup
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
     hosts: u32,
+    /// How many zones the world is cut into; several, to see side by side what borders cost
+    #[arg(long, value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=64))]
+    zones: Vec<u32>,
     /// Clients connect by WebSocket instead of QUIC
     #[arg(long)]
     web_socket: bool,
@@ -93,6 +96,7 @@ struct Report {
 #[derive(Serialize)]
 struct Row {
     bots: u32,
+    zones: u32,
     policy: PolicyName,
     visible: f64,
     moves_per_client_second: f64,
@@ -128,14 +132,17 @@ pub fn run(args: &ServerArgs) -> Result<(), Failure> {
         [server, clients, ..] => Places { server: vec![server], clients: vec![clients], all },
         _ => Places { server: Vec::new(), clients: Vec::new(), all },
     };
-    let bar = progress::bar("bench server", (args.bots.len() * args.policies.len()) as u64);
+    let bar =
+        progress::bar("bench server", (args.bots.len() * args.policies.len() * args.zones.len()) as u64);
     bar.enable_steady_tick(Duration::from_millis(200));
     let rows = block_on(async {
         let mut rows = Vec::new();
         for &bots in &args.bots {
             for &policy in &args.policies {
-                rows.push(measure(args, &places, bots, policy).await?);
-                bar.inc(1);
+                for &zones in &args.zones {
+                    rows.push(measure(args, &places, (bots, zones), policy).await?);
+                    bar.inc(1);
+                }
             }
         }
         Ok(rows)
@@ -155,12 +162,17 @@ pub fn run(args: &ServerArgs) -> Result<(), Failure> {
     })
 }
 
-async fn measure(args: &ServerArgs, places: &Places, bots: u32, policy: PolicyName) -> Result<Row, Failure> {
+async fn measure(
+    args: &ServerArgs,
+    places: &Places,
+    (bots, zones): (u32, u32),
+    policy: PolicyName,
+) -> Result<Row, Failure> {
     let scratch = Scratch::new()?;
     let hosts: Vec<u32> = (1..=args.hosts).collect();
     let (half, room) = (half(bots), bots + 100);
     let config = scratch.configure(&format!(
-        "world = {{ half = {half}, hosts = {hosts:?} }}\n\
+        "world = {{ half = {half}, hosts = {hosts:?}, zones = {zones} }}\n\
          carrier = {{ policy = {:?} }}\n\
          host = {{ players_max = {room} }}\n\
          lobby = {{ per_address = 1000.0, burst = 100000 }}\n",
@@ -178,7 +190,7 @@ async fn measure(args: &ServerArgs, places: &Places, bots: u32, policy: PolicyNa
     let (walked, spent, share) = walk(args, places, bots, &cluster).await?;
     cluster.leave().await?;
     let floor = if args.web_socket { f64::NAN } else { floor(places, bots, &walked, args.seconds).await? };
-    Ok(row(bots, policy, walked, spent, share, floor))
+    Ok(row((bots, zones), policy, walked, spent, share, floor))
 }
 
 /// Half the side of a square in which everybody sees [`VISIBLE`] others, in metres. Whoever stands at an edge sees fewer:
@@ -273,11 +285,19 @@ async fn until(lines: &mut Lines<BufReader<ChildStdout>>, said: &str) -> Result<
     if line == said { Ok(()) } else { Err(anyhow::anyhow!("the bots' process said {line:?}").into()) }
 }
 
-fn row(bots: u32, policy: PolicyName, walked: Walked, cpu: f64, share: f64, floor: f64) -> Row {
+fn row(
+    (bots, zones): (u32, u32),
+    policy: PolicyName,
+    walked: Walked,
+    cpu: f64,
+    share: f64,
+    floor: f64,
+) -> Row {
     let because = behind(bots, policy, &walked, share);
     let crowd = walked.crowd;
     Row {
         bots,
+        zones,
         policy,
         visible: walked.visible,
         moves_per_client_second: walked.moves_per_client_second,
@@ -327,6 +347,7 @@ fn table(report: &Report) -> String {
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_header([
         "bots",
+        "zones",
         "policy",
         "visible",
         "moves",
@@ -346,6 +367,7 @@ fn table(report: &Report) -> String {
         let note = if it.saturated { format!("saturated: {}", it.because.join(", ")) } else { String::new() };
         table.add_row([
             it.bots.to_string(),
+            it.zones.to_string(),
             it.policy.name(),
             format!("{:.1}", it.visible),
             format!("{:.1}", it.moves_per_client_second),
