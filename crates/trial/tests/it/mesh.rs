@@ -1,16 +1,9 @@
 //! Worlds of several zones.
 
+use crate::survival::survives;
 use trial::fault::{Kind, Kinds};
-use trial::{Asked, Outcome, run};
+use trial::{Asked, run};
 use zone::Durability;
-
-fn survives(seeds: std::ops::Range<u64>, asked: &Asked) -> Vec<Outcome> {
-    let outcomes: Vec<_> = seeds.map(|seed| run(seed, asked)).collect();
-    for outcome in &outcomes {
-        assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
-    }
-    outcomes
-}
 
 #[test]
 fn nothing_is_lost_whatever_breaks() {

@@ -4,7 +4,8 @@ use trial::fault::{Kind, Kinds};
 use trial::{Asked, run};
 use zone::Durability;
 
-fn survives(seeds: std::ops::Range<u64>, asked: &Asked) -> Vec<trial::Outcome> {
+/// Runs these seeds, in none of which anything may be violated.
+pub fn survives(seeds: std::ops::Range<u64>, asked: &Asked) -> Vec<trial::Outcome> {
     let outcomes: Vec<_> = seeds.map(|seed| run(seed, asked)).collect();
     for outcome in &outcomes {
         assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
