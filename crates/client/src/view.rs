@@ -132,7 +132,7 @@ mod tests {
         guesses: &BTreeMap<u64, Guess<u8>>,
     ) -> Vec<(i32, u8)> {
         let objects = BTreeMap::from([(id(2), Sighted { motion, shown: vec![7] })]);
-        let sight = Sight { now: Time::from_millis(now), me: id(1), objects: &objects };
+        let sight = Sight { now: Time::from_millis(now), me: id(1), objects: &objects, unanswered: 0 };
         let view: View<u8> = tracks.draw(&sight, guesses);
         view.objects.iter().map(|it| (it.position.x(), it.shown)).collect()
     }

@@ -22,6 +22,8 @@ pub struct Sight<'a> {
     pub me: ObjectId,
     /// Everything in sight.
     pub objects: &'a BTreeMap<ObjectId, Sighted>,
+    /// How many actions have been wanted and not answered.
+    pub unanswered: usize,
 }
 
 /// What a player wants.

@@ -61,6 +61,10 @@ pub(crate) struct Condition {
     pub(crate) clock: Clock,
     /// What each input takes of the host's time.
     pub(crate) service: Span,
+    /// What each message takes that the machine sends.
+    pub(crate) postage: Span,
+    /// Inputs taken and messages sent.
+    pub(crate) work: u64,
     pub(crate) frozen_until: Time,
     busy_until: Time,
     inbox: VecDeque<Notice>,
@@ -85,6 +89,8 @@ impl Condition {
             incarnation: Incarnation::default(),
             clock: Clock::TRUE,
             service: Span::ZERO,
+            postage: Span::ZERO,
+            work: 0,
             frozen_until: Time::ZERO,
             busy_until: Time::ZERO,
             inbox: VecDeque::new(),
@@ -109,6 +115,12 @@ impl Condition {
         }
         self.keep(notice);
         Admission::Later
+    }
+
+    /// The machine took an input and sent so many messages.
+    pub(crate) fn worked(&mut self, sent: u64) {
+        self.work += 1 + sent;
+        self.busy_until += Span::from_micros(self.postage.as_micros().saturating_mul(sent));
     }
 
     /// When the inbox must be looked at, if nothing in the queue does so in time.

@@ -31,6 +31,8 @@ pub(crate) struct Network {
     pub(crate) history: History,
     /// Messages to peers to which there was no link that the sender had heard of.
     pub(crate) unlinked: u64,
+    /// How many links were cut, by whomever.
+    pub(crate) severed: u64,
     /// How long a silence kills a link.
     pub(crate) give_up_after: Span,
     ways: Vec<Way>,
@@ -55,6 +57,7 @@ impl Network {
             queue: EventQueue::new(),
             history: History::new(),
             unlinked: 0,
+            severed: 0,
             give_up_after: GIVE_UP_AFTER,
             ways: Vec::new(),
             routes: Routes::new(),
@@ -93,6 +96,7 @@ impl Network {
         if !self.ways[way.index()].up {
             return;
         }
+        self.severed += 1;
         self.tell_both(way, Notice::LinkDown);
         for way in [way, way.back()] {
             self.ways[way.index()].up = false;

@@ -286,14 +286,21 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         let it = &mut hosts[host as usize];
         let local = it.local(network.now);
         it.machine.handle(local, input, outbox);
+        let mut sent = 0;
         outbox.drain(|effect| match effect {
-            Effect::Send { to, lane, msg } => network.send(host, to, lane, |out| msg.encode(out)),
+            Effect::Send { to, lane, msg } => {
+                sent += 1;
+                network.send(host, to, lane, |out| msg.encode(out));
+            }
             Effect::Raise(event) => {
                 network.history.note(Kind::Raised, network.now, host);
                 network.history.note_value(&event);
                 raised.push(Raised { at: network.now, by: address(host), event });
             }
         });
+        if let Some(condition) = &mut it.condition {
+            condition.worked(sent);
+        }
         self.set_alarm(host);
     }
 

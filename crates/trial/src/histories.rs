@@ -4,12 +4,12 @@
 //! from the first record of a world to wherever it was stopped. Whether everybody plays again after trouble, and
 //! whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
 
+use crate::cast::{Cast as _, Usual};
 use crate::judge::{About, Ending, Judge, Tally};
 use crate::ledger::Name;
 use crate::violation::Violation;
-use game::{Hosted, PlayerId, Rules};
+use game::PlayerId;
 use history::{Damage, EXTENSION, Entry, Life, What, World};
-use kosmos::Kosmos;
 use machine::{Address, Time};
 use serde::Serialize;
 use space::{Polygon, PolygonError, Position, ZoneId};
@@ -237,7 +237,7 @@ impl Histories {
     }
 
     fn about(&self) -> Result<Vec<About>, HistoryError> {
-        let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(self.bounds()?)));
+        let rules = Usual.rules(&self.bounds()?);
         let mut abouts = Vec::new();
         for World { game, schema, zone, region, hosts, durability } in &self.zones {
             if rules.schema() != *schema {
@@ -245,7 +245,8 @@ impl Histories {
                 return Err(HistoryError::Schema { game, found, known });
             }
             let (zone, region, rules) = (*zone, Polygon::new(region)?, Arc::clone(&rules));
-            abouts.push(About { zone, region, rules, hosts: hosts.clone(), durability: *durability });
+            let (count, hosts, durability) = (Usual.count(), hosts.clone(), *durability);
+            abouts.push(About { zone, region, rules, count, hosts, durability });
         }
         Ok(abouts)
     }

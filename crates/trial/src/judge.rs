@@ -3,6 +3,7 @@
 //! On the simulator the judge listens while the world runs; of real processes it hears what they wrote down (see
 //! [`crate::histories`]). It cannot tell the difference.
 
+use crate::cast::Count;
 use crate::check::{self, Chain, Observers};
 use crate::court::Court;
 use crate::ledger::{Ledger, Name};
@@ -67,6 +68,8 @@ pub struct About {
     pub region: Polygon,
     /// The game.
     pub rules: Arc<dyn Rules>,
+    /// What its objects hold.
+    pub count: Option<Count>,
     /// Who may hold a replica.
     pub hosts: Vec<Address>,
     /// How announcements wait for disks.

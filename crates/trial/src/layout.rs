@@ -8,7 +8,7 @@ use machine::{Address, Rng};
 use space::{Line, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
 
-/// How many hosts there are.
+/// How many hosts a trial has.
 pub const HOSTS: usize = 3;
 
 /// Half the side of a world of one zone: small enough that players meet.
@@ -30,6 +30,7 @@ pub struct Layout {
     /// Who owns which place.
     pub map: Arc<Partition>,
     zones: u32,
+    hosts: usize,
 }
 
 impl Layout {
@@ -40,7 +41,18 @@ impl Layout {
         for number in 2..=options.zones {
             map = divided(&map, ZoneId(number), &mut rng);
         }
-        Self { map: Arc::new(map), zones: options.zones }
+        Self::new(map, HOSTS)
+    }
+
+    /// The layout of a world with zones 1, 2, 3 and so on, each with a replica on so many hosts.
+    pub fn new(map: Partition, hosts: usize) -> Self {
+        let zones = map.zones().len() as u32;
+        Self { map: Arc::new(map), zones, hosts }
+    }
+
+    /// How many hosts there are.
+    pub const fn hosts(&self) -> usize {
+        self.hosts
     }
 
     /// The whole world.
@@ -60,12 +72,12 @@ impl Layout {
 
     /// A zone's replica on a host.
     pub const fn replica(&self, zone: ZoneId, host: usize) -> Address {
-        Address((zone.0 as u64 - 1) * HOSTS as u64 + host as u64)
+        Address((zone.0 as u64 - 1) * self.hosts as u64 + host as u64)
     }
 
     /// A zone's replicas.
     pub fn replicas_of(&self, zone: ZoneId) -> Vec<Address> {
-        (0..HOSTS).map(|host| self.replica(zone, host)).collect()
+        (0..self.hosts).map(|host| self.replica(zone, host)).collect()
     }
 
     /// The replicas on a host, one of each zone.
@@ -75,18 +87,18 @@ impl Layout {
 
     /// Every replica.
     pub fn replicas(&self) -> impl Iterator<Item = Address> + use<> {
-        (0..u64::from(self.zones) * HOSTS as u64).map(Address)
+        (0..u64::from(self.zones) * self.hosts as u64).map(Address)
     }
 
     /// The zone of a replica; `None` for anybody else.
     pub fn zone_of(&self, address: Address) -> Option<ZoneId> {
-        let before = address.0 / HOSTS as u64;
+        let before = address.0 / self.hosts as u64;
         (before < u64::from(self.zones)).then(|| ZoneId(before as u32 + 1))
     }
 
     /// The host of a replica; `None` for anybody else.
     pub fn host_of(&self, address: Address) -> Option<usize> {
-        self.zone_of(address).map(|_| address.0 as usize % HOSTS)
+        self.zone_of(address).map(|_| address.0 as usize % self.hosts)
     }
 
     /// Whether two replicas are on one host.

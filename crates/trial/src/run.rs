@@ -1,13 +1,16 @@
 //! One trial from beginning to end: trouble, then calm, then judgement.
 
+use crate::cast::Cast;
 use crate::check::{self, Agreement, Bounded};
 use crate::judge::{Crossings, Ending, Tally};
+use crate::layout::Layout;
 use crate::options::{Asked, Options};
 use crate::plan::{self, Fault};
 use crate::violation::Violation;
 use crate::world::World;
 use machine::{Span, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What came of a trial.
 #[derive(Clone, Debug)]
@@ -46,6 +49,13 @@ pub fn run_with(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> O
     if let Some(capacity) = trace {
         world.sim.trace(capacity);
     }
+    live(&mut world, &faults);
+    outcome(&world, faults)
+}
+
+/// Runs a trial of another game, or with other players, with these faults.
+pub fn run_as(options: Options, cast: Arc<dyn Cast>, faults: Vec<Fault>) -> Outcome {
+    let mut world = World::of(options, Layout::of(&options), cast);
     live(&mut world, &faults);
     outcome(&world, faults)
 }

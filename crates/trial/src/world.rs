@@ -8,22 +8,22 @@ mod links;
 mod lives;
 mod requests;
 
+use crate::cast::{Cast, Usual};
 use crate::check;
 use crate::disk::Disk;
 use crate::fault::Kind;
 use crate::judge::{About, Ending, Judge};
-use crate::layout::{self, HOSTS, Layout};
+use crate::layout::{self, Layout};
 use crate::options::Options;
 use crate::plan::{Trigger, Victim};
 use crate::recorder::Recorder;
 use crate::service::{Question, Service};
 use crate::violation::Violations;
 use carrier::{Direct, DirectConfig};
-use game::{Hosted, PlayerId, Rules};
+use game::{PlayerId, Rules};
 use history::{Entry, What};
 use interest::Schedule;
 use interest::policies::A3;
-use kosmos::{Kosmos, bots};
 use machine::directory::Done;
 use machine::{Address, Rng, Span, Time, disk};
 use node::{Client, Host, Node, NodeEvent};
@@ -55,7 +55,8 @@ struct PlayerSlot {
     address: Address,
     player: PlayerId,
     session: u64,
-    bot: &'static str,
+    number: u32,
+    hostile: bool,
 }
 
 /// Something the world does by itself.
@@ -94,6 +95,9 @@ pub struct World {
     slots: Vec<ReplicaSlot>,
     players: Vec<PlayerSlot>,
     rules: Arc<dyn Rules>,
+    cast: Arc<dyn Cast>,
+    /// Whether every link that can be is there, and how many had been cut by then.
+    linked: (bool, u64),
     agenda: BTreeMap<(Time, u64), Todo>,
     todos: u64,
     requests: u64,
@@ -117,7 +121,12 @@ pub struct World {
 impl World {
     /// A world in which everything is well and nobody has entered yet.
     pub fn new(options: Options) -> Self {
-        Self::started(options, None)
+        Self::of(options, Layout::of(&options), Arc::new(Usual))
+    }
+
+    /// The same with another game, other players or another map.
+    pub fn of(options: Options, layout: Layout, cast: Arc<dyn Cast>) -> Self {
+        Self::started(options, layout, cast, None)
     }
 
     /// The same, with somebody who writes everything down as real processes would.
@@ -128,22 +137,22 @@ impl World {
     pub fn recorded(options: Options) -> Self {
         let layout = Layout::of(&options);
         assert!(!layout.is_meshed(), "histories are of one zone");
-        let schema = Hosted(Kosmos::new(layout.world().clone())).schema();
+        let schema = Usual.rules(layout.world()).schema();
         let zone = ZoneId(1);
         let hosts = layout.replicas_of(zone);
         let recorder = Recorder::new(schema, zone, &layout::corners(), &hosts, options.durability);
-        Self::started(options, Some(recorder))
+        Self::started(options, layout, Arc::new(Usual), Some(recorder))
     }
 
-    fn started(options: Options, recorder: Option<Recorder>) -> Self {
-        let layout = Layout::of(&options);
-        let rules: Arc<dyn Rules> = Arc::new(Hosted(Kosmos::new(layout.world().clone())));
+    fn started(options: Options, layout: Layout, cast: Arc<dyn Cast>, recorder: Option<Recorder>) -> Self {
+        let rules = cast.rules(layout.world());
         let mut sim = Sim::new(options.seed);
         sim.set_give_up_after(Span::from_millis(3_000));
         let about = layout.map.zones().map(|(zone, region)| About {
             zone,
             region: region.clone(),
             rules: Arc::clone(&rules),
+            count: cast.count(),
             hosts: layout.replicas_of(zone),
             durability: options.durability,
         });
@@ -157,6 +166,8 @@ impl World {
             slots: Vec::new(),
             players: Vec::new(),
             rules,
+            cast,
+            linked: (false, 0),
             agenda: BTreeMap::new(),
             todos: 0,
             requests: 0,
@@ -177,7 +188,7 @@ impl World {
     }
 
     fn add_replicas(&mut self) {
-        let mut clocks = [Span::ZERO; HOSTS];
+        let mut clocks = vec![Span::ZERO; self.layout.hosts()];
         for address in self.layout.replicas() {
             let machine = self.new_replica(address);
             assert_eq!(self.sim.add(machine), address, "replicas come first");
@@ -185,8 +196,8 @@ impl World {
             self.slots.push(ReplicaSlot { disk, life: 0, requests: BTreeMap::new(), isolated: false });
             self.tell(address, What::Started);
             // A host has one clock.
-            let host = address.0 as usize % HOSTS;
-            if (address.0 as usize) < HOSTS {
+            let host = self.layout.host_of(address).expect("a replica has a host");
+            if address.0 as usize == host {
                 clocks[host] = Span::from_millis(self.rng.below(5_000));
             }
             self.sim.step_clock(address, clocks[host]);
@@ -204,7 +215,7 @@ impl World {
             me: address,
             peers: self.layout.replicas_of(zone),
             // Each host founds some, so that not all primaries die together.
-            founds: self.layout.host_of(address) == Some((zone.0 as usize - 1) % HOSTS),
+            founds: self.layout.host_of(address) == Some((zone.0 as usize - 1) % self.layout.hosts()),
             force: false,
             durability: self.options.durability,
             timing: Timing::default(),
@@ -228,9 +239,8 @@ impl World {
     fn add_players(&mut self) {
         for number in 0..self.options.players {
             let hostile = self.options.has(Kind::Hostile) && self.rng.below(8) == 0;
-            let bot = if hostile { "hostile" } else { bots::NAMES[number as usize % bots::NAMES.len()] };
-            let player = PlayerId(u64::from(number) + 1);
-            let mut slot = PlayerSlot { address: Address(0), player, session: 1, bot };
+            let player = self.cast.player(number);
+            let mut slot = PlayerSlot { address: Address(0), player, session: 1, number, hostile };
             slot.address = self.sim.add(self.new_client(&slot));
             let offset = Span::from_millis(self.rng.below(5_000));
             self.sim.step_clock(slot.address, offset);
@@ -248,7 +258,7 @@ impl World {
             notes: true,
             plants: self.options.plants,
         };
-        let bot = bots::by_name(slot.bot, self.layout.world()).expect("the bots' names are known");
+        let bot = self.cast.bot(&self.layout, slot.number, slot.hostile);
         Node::Client(Box::new(Client::bot(config, bot)))
     }
 

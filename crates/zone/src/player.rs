@@ -194,7 +194,8 @@ impl Player {
     /// What the player knows; `None` while they are not in.
     pub fn sight(&self, now: Time) -> Option<Sight<'_>> {
         let me = self.me?;
-        Some(Sight { now: self.clock.now(now), me, objects: &self.objects })
+        let (now, unanswered) = (self.clock.now(now), self.unanswered.len());
+        Some(Sight { now, me, objects: &self.objects, unanswered })
     }
 
     /// Whether the player is in. The zone may have been silent for a moment.

@@ -87,7 +87,7 @@ mod tests {
         for _ in 0..2_000 {
             let objects = BTreeMap::from([(me, Sighted { motion, shown: Vec::new() })]);
             let mut wants = Vec::new();
-            bot.decide(&Sight { now, me, objects: &objects }, &mut rng, &mut wants);
+            bot.decide(&Sight { now, me, objects: &objects, unanswered: 0 }, &mut rng, &mut wants);
             let [Intent::Steer(velocity, heading)] = wants[..] else { panic!("it wants {wants:?}") };
             assert_ne!(velocity, motion.velocity);
             motion = Motion { velocity, heading, start: Millis::floor(now), ..motion.rebased(now) };

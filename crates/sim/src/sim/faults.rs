@@ -80,9 +80,23 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     /// If the address has no machine.
     pub fn slow(&mut self, address: Address, service: Span) {
         let host = self.host(address);
-        self.hosts[host as usize].condition_mut().service = service;
+        let condition = self.hosts[host as usize].condition_mut();
+        (condition.service, condition.postage) = (service, Span::ZERO);
         self.note_fault(host, Kind::Slow);
         self.network.history.note_value(&service);
+    }
+
+    /// Gives a host one processor on which every message takes time: each input keeps it busy for `each`, as with
+    /// [`Sim::slow`], and each message that the machine sends for as long again. What is sent leaves at once; what comes
+    /// after it is late.
+    ///
+    /// # Panics
+    /// If the address has no machine.
+    pub fn burden(&mut self, address: Address, each: Span) {
+        self.slow(address, each);
+        let host = self.host(address);
+        self.hosts[host as usize].condition_mut().postage = each;
+        self.network.history.note_value(&each);
     }
 
     /// Lets a host's own clock run at `rate` millionths of the true rate from now on; 1 000 000 is true. It

@@ -85,6 +85,12 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.network.way(self.host(a), b).is_some_and(|way| self.network.is_up(way))
     }
 
+    /// How many links have been cut so far, by the experiment or because they gave up. Who keeps links alive need not look
+    /// for dead ones while it stays the same.
+    pub fn severed(&self) -> u64 {
+        self.network.severed
+    }
+
     /// How many inputs wait for a machine because its host is frozen or busy. However many of its deadlines
     /// passed meanwhile, they count as one.
     ///
@@ -93,6 +99,15 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     pub fn waiting(&self, address: Address) -> usize {
         let condition = &self.hosts[self.host(address) as usize].condition;
         condition.as_ref().map_or(0, |it| it.waiting())
+    }
+
+    /// How much a machine did since [`Sim::slow`] or [`Sim::burden`] was first said of its host: inputs taken and messages
+    /// sent. Nobody counts for others.
+    ///
+    /// # Panics
+    /// If the address has no machine.
+    pub fn work(&self, address: Address) -> u64 {
+        self.hosts[self.host(address) as usize].condition.as_ref().map_or(0, |it| it.work)
     }
 
     /// From now on keeps the last `capacity` inputs and faults of hosts as text; 0 keeps none, as before the

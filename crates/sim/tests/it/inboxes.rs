@@ -111,6 +111,23 @@ fn a_slow_host_takes_one_input_at_a_time() {
 }
 
 #[test]
+fn what_a_burdened_host_sends_keeps_it_busy_too() {
+    let mut sim = trio(1, delay(10));
+    sim.run_until(ms(1));
+    sim.burden(A, Span::from_millis(3));
+    assert_eq!(sim.work(A), 0);
+    (0..3).for_each(|number| send(&mut sim, ms(10), Lane::Sure, &[number]));
+    finish(&mut sim);
+    let times: Vec<_> = arrivals(&sim, B).iter().map(|it| it.0.as_millis()).collect();
+    assert_eq!(times, [20, 26, 32], "an input and a message each");
+    assert_eq!(sim.work(A), 6);
+    sim.slow(A, Span::ZERO);
+    (0..2).for_each(|number| send(&mut sim, ms(100), Lane::Sure, &[number]));
+    finish(&mut sim);
+    assert_eq!(arrivals(&sim, B)[3..], [(ms(110), vec![0]), (ms(110), vec![1])]);
+}
+
+#[test]
 fn a_host_that_is_never_idle_still_comes_to_its_deadline() {
     let mut sim = Sim::new(1);
     sim.add(Probe { deadline: Some(ms(10)), ..Probe::default() });

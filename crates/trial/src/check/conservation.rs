@@ -3,8 +3,9 @@
 
 use super::chain::{Chain, Line};
 use super::one_order::Order;
+use crate::cast::Count;
 use crate::violation::Violations;
-use kosmos::{Goods, Serial, State, conserved};
+use kosmos::{Goods, Serial};
 use space::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
 use zone::{Cause, Change};
@@ -49,7 +50,7 @@ impl Accounts {
         };
     }
 
-    fn take(&mut self, line: &Line<'_>) -> Result<(), String> {
+    fn take(&mut self, line: &Line<'_>, count: Count) -> Result<(), String> {
         for change in &line.record.changes {
             let (object, version, state) = match change {
                 Change::Put { object, version, state, .. } => (*object, *version, Some(state)),
@@ -57,9 +58,9 @@ impl Accounts {
                 Change::Elsewhere(it) if !line.is_joint() => (it.object, it.version, it.state.as_ref()),
                 _ => continue,
             };
-            let state = state.map(|it| postcard::from_bytes::<State>(it)).transpose();
-            let state = state.map_err(|error| format!("{object} does not decode: {error}"))?;
-            self.set(object, version, state.as_ref().map(conserved).unwrap_or_default());
+            let goods = state.map(|it| count(it)).transpose();
+            let goods = goods.map_err(|error| format!("{object} does not decode: {error}"))?;
+            self.set(object, version, goods.unwrap_or_default());
         }
         Ok(())
     }
@@ -69,8 +70,9 @@ pub fn end(chains: &[Chain<'_>], order: &Order, out: &mut Violations) {
     let mut accounts = Accounts::default();
     for &(place, number) in order {
         let (chain, line) = (&chains[place], &chains[place].lines[number]);
+        let Some(count) = chain.about.count else { continue };
         let coins = accounts.coins;
-        if let Err(why) = accounts.take(line) {
+        if let Err(why) = accounts.take(line, count) {
             out.add_at(line.at, NAME, format!("{}: {why}", chain.place(line)));
         }
         if accounts.coins != coins && !matches!(line.record.cause, Cause::Join(_) | Cause::Leave(_)) {
@@ -91,7 +93,7 @@ mod tests {
     use super::super::one_order;
     use super::super::story::{Told, event, judged, object, posted, put, removed, taken, whole, written};
     use super::*;
-    use kosmos::{Avatar, Item, ItemKind};
+    use kosmos::{Avatar, Item, ItemKind, State};
     use space::Millis;
     use zone::Item as Post;
 

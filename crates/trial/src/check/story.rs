@@ -1,14 +1,12 @@
 //! Small histories made by hand, to show each checker something wrong.
 
 use super::chain::{Chain, Line};
+use crate::cast::{Cast as _, Usual};
 use crate::judge::About;
 use crate::violation::Violations;
-use game::Hosted;
-use kosmos::Kosmos;
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, Polygon, Position, ZoneId};
-use std::sync::Arc;
 use zone::{Cause, Change, Durability, EventId, Ran, Record, Whole, Written, cut_at};
 
 /// When every story ends.
@@ -67,9 +65,10 @@ pub type Told = Vec<(Cause, Vec<Change>)>;
 pub fn about(zone: u32) -> About {
     let corner = |at| Position::new(at, at).unwrap();
     let region = Polygon::rectangle(corner(-100_000), corner(100_000)).unwrap();
-    let rules = Arc::new(Hosted(Kosmos::new(region.clone())));
+    let rules = Usual.rules(&region);
     let hosts = vec![Address(u64::from(zone) * 2), Address(u64::from(zone) * 2 + 1)];
-    About { zone: ZoneId(zone), region, rules, hosts, durability: Durability::Synced }
+    let count = Usual.count();
+    About { zone: ZoneId(zone), region, rules, count, hosts, durability: Durability::Synced }
 }
 
 /// What a checker says of zones 1, 2, 3 … that wrote this.

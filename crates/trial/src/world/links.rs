@@ -10,6 +10,11 @@ const SAME_HOST: Span = Span::from_micros(30);
 
 impl World {
     pub(super) fn connect_all(&mut self) {
+        self.plan(self.sim.now() + CONNECT_EVERY, Todo::Connect);
+        if self.linked == (true, self.sim.severed()) {
+            return;
+        }
+        self.linked = (true, self.sim.severed());
         let replicas: Vec<_> = self.layout.replicas().collect();
         for (place, &replica) in replicas.iter().enumerate() {
             for &other in &replicas[place + 1..] {
@@ -19,12 +24,15 @@ impl World {
                 self.connect(replica, self.players[player].address);
             }
         }
-        self.plan(self.sim.now() + CONNECT_EVERY, Todo::Connect);
     }
 
     fn connect(&mut self, a: Address, b: Address) {
+        if self.sim.is_linked(a, b) {
+            return;
+        }
         let cut = self.cuts.contains(&(a, b)) || self.cuts.contains(&(b, a));
-        if cut || self.sim.is_linked(a, b) || !self.sim.is_up(a) || !self.sim.is_up(b) {
+        if cut || !self.sim.is_up(a) || !self.sim.is_up(b) {
+            self.linked.0 = false;
             return;
         }
         let (there, back) = (self.profile(a, b), self.profile(b, a));
@@ -37,6 +45,9 @@ impl World {
 
     /// What a link is usually like in this world.
     pub fn usual(&self, from: Address, to: Address) -> Profile {
+        if let Some(line) = self.cast.line(&self.layout, from, to) {
+            return line;
+        }
         if self.layout.share_host(from, to) {
             return Profile::new(SAME_HOST);
         }

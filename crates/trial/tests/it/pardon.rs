@@ -92,7 +92,7 @@ fn is_forgiven(story: &Story) -> bool {
     let region = crate::process::region();
     let rules = Arc::new(Hosted(Kosmos::new(region.clone())));
     let (hosts, durability) = (vec![Address(0), Address(1)], story.durability);
-    let mut judge = Judge::new(1, [About { zone: ZONE, region, rules, hosts, durability }]);
+    let mut judge = Judge::new(1, [About { zone: ZONE, region, rules, count: None, hosts, durability }]);
     for entry in told(story) {
         judge.see(&entry);
     }

@@ -172,7 +172,7 @@ mod tests {
         let mut step = || {
             let objects = BTreeMap::from([(me, Sighted { motion, shown: shown.clone() })]);
             let mut wants = Vec::new();
-            bot.decide(&Sight { now, me, objects: &objects }, &mut rng, &mut wants);
+            bot.decide(&Sight { now, me, objects: &objects, unanswered: 0 }, &mut rng, &mut wants);
             for want in wants {
                 let Intent::Steer(velocity, heading) = want else { panic!("it only walks: {want:?}") };
                 motion = Motion { velocity, heading, start: Millis::floor(now), ..motion.rebased(now) };

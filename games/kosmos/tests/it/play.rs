@@ -63,7 +63,7 @@ impl Play {
         });
         let objects = sight.collect();
         let mut wants = Vec::new();
-        let sight = Sight { now: self.solo.now(), me, objects: &objects };
+        let sight = Sight { now: self.solo.now(), me, objects: &objects, unanswered: 0 };
         self.bots.get_mut(&me).unwrap().decide(&sight, &mut self.rng, &mut wants);
         wants
     }
