@@ -16,6 +16,7 @@
 mod bench;
 mod check;
 mod lab_a3;
+mod lab_mesh;
 mod play;
 mod progress;
 mod schema;
@@ -69,6 +70,8 @@ enum Command {
 enum Experiment {
     /// A³ graded interest management (Bezerra et al. 2008): who hears of whom, how often, at what cost.
     A3(lab_a3::Args),
+    /// A mesh of zone servers (Assiotis and Tzanov 2006): what borders cost, and what more servers bring.
+    Mesh(lab_mesh::Args),
 }
 
 /// Runs the command line; the exit code is 0, 1 for what went wrong, or 2 for what was asked wrongly.
@@ -87,6 +90,7 @@ pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
+        Command::Lab(Experiment::Mesh(args)) => lab_mesh::run(&args),
         Command::Bench(bench) => bench::run(&bench),
         Command::Sim(sim) => sim::run(&sim),
         Command::Check(args) => check::run(&args),

@@ -7,10 +7,13 @@
 //! | module | what it shows |
 //! |---|---|
 //! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
+//! | [`mesh`] | Assiotis and Tzanov 2006: what borders between servers cost, and what more servers bring |
 //! | [`mod@bench`] | speed of the interest engine, of a zone and of the simulator |
 
 pub mod a3;
 pub mod bench;
+pub mod mesh;
+mod report;
 mod walk;
 
 pub use walk::Walk;

@@ -71,6 +71,11 @@ impl Profile {
         Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0, quirks }
     }
 
+    /// How long a message takes at least.
+    pub const fn delay(&self) -> Span {
+        self.delay
+    }
+
     /// Adds up to `jitter` to each delay, drawn evenly. `Latest` messages may then overtake each other.
     pub const fn with_jitter(self, jitter: Span) -> Self {
         Self { jitter, ..self }

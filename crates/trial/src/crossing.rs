@@ -49,7 +49,8 @@ pub fn sample(seed: u64) -> Sample {
         world.conclude(Ending::Stopped);
     }
     let story = Story::of(&world);
-    let (passages, events) = (story.passages(), story.events(&world));
+    let passages = story.passages().into_iter().map(|(_, kind, took)| (kind, took)).collect();
+    let events = story.events(&world);
     Sample { passages, events, violations: world.judge.violations.into_vec() }
 }
 
@@ -66,6 +67,23 @@ fn options(seed: u64) -> Options {
         player_delay: PLAYER_DELAY,
         faults: 0,
         plants: Plants::NONE,
+    }
+}
+
+/// How players' actions and objects' passages went in a world, from what its zones wrote.
+pub struct Crossed {
+    /// What became of a player's action.
+    pub acts: BTreeMap<(PlayerId, u64), Kind>,
+    /// When an object was first offered, and how long it then took.
+    pub passages: Vec<(Time, Kind, Span)>,
+}
+
+impl Crossed {
+    /// Reads the records of a world.
+    pub fn of(world: &World) -> Self {
+        let story = Story::of(world);
+        let acts = story.acts.keys().filter_map(|&it| Some((it, story.kind(it)?))).collect();
+        Self { acts, passages: story.passages() }
     }
 }
 
@@ -123,10 +141,17 @@ impl Story {
         }
     }
 
-    fn passages(&self) -> Vec<(Kind, Span)> {
+    /// How a player's action went.
+    fn kind(&self, act: (PlayerId, u64)) -> Option<Kind> {
+        let (zones, event) = *self.acts.get(&act)?;
+        let attempts = event.and_then(|it| self.attempts.get(&it)).copied().unwrap_or(1);
+        Some(Kind { zones, contended: 1 < attempts })
+    }
+
+    fn passages(&self) -> Vec<(Time, Kind, Span)> {
         let taken = |(offer, &(since, times)): (&(ObjectId, u32), &(Time, u32))| {
             let arrived = self.arrivals.get(offer)?;
-            Some((Kind { zones: 2, contended: 1 < times }, arrived.since(since)))
+            Some((since, Kind { zones: 2, contended: 1 < times }, arrived.since(since)))
         };
         self.offers.iter().filter_map(taken).collect()
     }
@@ -136,11 +161,10 @@ impl Story {
             world.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
         let way = PLAYER_DELAY + PLAYER_DELAY;
         let answered = |&(at, player, number): &(Time, PlayerId, u64)| {
-            let (zones, event) = *self.acts.get(&(player, number))?;
-            let attempts = event.and_then(|it| self.attempts.get(&it)).copied().unwrap_or(1);
+            let kind = self.kind((player, number))?;
             let took = at.since(*asked.get(&(player, number))?);
             let took = Span::from_micros(took.as_micros().saturating_sub(way.as_micros()));
-            Some((Kind { zones, contended: 1 < attempts }, took))
+            Some((kind, took))
         };
         world.answers.iter().filter_map(answered).collect()
     }

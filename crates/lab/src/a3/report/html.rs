@@ -3,8 +3,6 @@
 use super::verdict::{Verdict, finding, verdicts};
 use super::{ReportError, area};
 use crate::a3::{Candidate, Results, Row, Setting};
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -34,11 +32,6 @@ pub(super) fn page(
     results: &Results,
     figures: &[&str],
 ) -> Result<String, ReportError> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_filter("fixed", |value: f64, digits: usize| format!("{value:.digits$}"));
-    environment.add_filter("plain", |value: f64| value.to_string());
-    environment.add_template("report", TEMPLATE)?;
     let page = Page {
         results,
         rows: results.rows.chunks(candidates.len()).collect(),
@@ -48,7 +41,7 @@ pub(super) fn page(
         areas: areas(setting, candidates),
         overhead: wire::QUIC_DATAGRAM_OVERHEAD,
     };
-    Ok(environment.get_template("report")?.render(Serde(page))?)
+    crate::report::fill(TEMPLATE, page)
 }
 
 /// A drawing per policy, a little wider than the view.

@@ -1,0 +1,139 @@
+//! What the paper claims, and what we claim, one by one, and whether it comes out.
+
+use super::results::{Results, Row};
+use serde::Serialize;
+
+/// One claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// What is said.
+    pub claim: String,
+    /// Who says it.
+    pub by: &'static str,
+    /// What was found, as a number.
+    pub ours: f64,
+    /// Within which bounds that agrees.
+    pub bound: String,
+    /// Whether it agrees.
+    pub holds: bool,
+}
+
+/// Times at borders may be longer by this factor: the paper's figure shows no difference.
+const NO_DIFFERENCE: f64 = 1.1;
+
+/// How much longer everything takes in a server that breaks down.
+const BREAKDOWN: f64 = 3.0;
+
+/// What four times as many zones may cost more, per client.
+const FLAT: f64 = 1.2;
+
+const PAPER: &str = "the paper";
+const OURS: &str = "Ecumene";
+
+/// Every claim about which something was measured.
+pub fn claims(results: &Results) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    claims.extend(at_borders(results));
+    claims.extend(breaks_down(results));
+    claims.extend(three_beat_one(results));
+    claims.extend(flat(results));
+    claims.extend(far_apart(results));
+    claims.push(nothing_violated(results));
+    claims
+}
+
+/// Those that do not come out.
+pub fn failures(results: &Results) -> Vec<Claim> {
+    claims(results).into_iter().filter(|it| !it.holds).collect()
+}
+
+fn at_most(claim: String, by: &'static str, ours: f64, most: f64) -> Claim {
+    Claim { claim, by, ours, bound: format!("at most {most}"), holds: ours <= most }
+}
+
+/// When the last of the timed events was answered; longer than any time if they never were.
+fn seconds(row: &Row, events: u64) -> f64 {
+    let needed = (events / 1_000) as usize;
+    row.measured.seconds.get(needed - 1).copied().unwrap_or(f64::INFINITY)
+}
+
+fn at_borders(results: &Results) -> Option<Claim> {
+    let [anywhere, at_borders, ..] = results.borders.as_slice() else { return None };
+    let events = results.setting.events;
+    let ratio = seconds(at_borders, events) / seconds(anywhere, events);
+    let claim = format!("time for {events} events with all clients at borders, against anywhere");
+    Some(at_most(claim, PAPER, ratio, NO_DIFFERENCE))
+}
+
+fn by_name<'a>(rows: &'a [Row], name: &str) -> Option<&'a Row> {
+    rows.iter().find(|it| it.name == name)
+}
+
+fn breaks_down(results: &Results) -> Option<Claim> {
+    let fine = by_name(&results.servers, "one server, 150 clients")?;
+    let broken = by_name(&results.servers, "one server, 200 clients")?;
+    let ours = broken.measured.event_ms.mean / fine.measured.event_ms.mean;
+    let claim = "mean time of an event in one server with 200 clients, against 150".to_owned();
+    let bound = format!("at least {BREAKDOWN}");
+    Some(Claim { claim, by: PAPER, ours, bound, holds: BREAKDOWN <= ours })
+}
+
+fn three_beat_one(results: &Results) -> Vec<Claim> {
+    let one = by_name(&results.servers, "one server, 200 clients");
+    let three = by_name(&results.servers, "three servers, 400 clients");
+    let (Some(one), Some(three)) = (one, three) else { return Vec::new() };
+    let events = results.setting.events;
+    let below_one = |claim: String, ours: f64| Claim {
+        claim,
+        by: PAPER,
+        ours,
+        bound: "below 1".to_owned(),
+        holds: ours < 1.0,
+    };
+    vec![
+        below_one(
+            format!("time for {events} events of 400 clients on three servers, against 200 on one"),
+            seconds(three, events) / seconds(one, events),
+        ),
+        below_one(
+            "mean time of an event, 400 clients on three servers, against 200 on one".to_owned(),
+            three.measured.event_ms.mean / one.measured.event_ms.mean,
+        ),
+    ]
+}
+
+fn flat(results: &Results) -> Vec<Claim> {
+    let (Some(less), Some(more)) =
+        (by_name(&results.scaling, "16 zones"), by_name(&results.scaling, "64 zones"))
+    else {
+        return Vec::new();
+    };
+    let (less, more) = (&less.measured, &more.measured);
+    let claim = |what: &str| format!("{what} per client with 64 zones, against 16");
+    vec![
+        at_most(claim("messages"), OURS, more.messages.all() / less.messages.all(), FLAT),
+        at_most(claim("units of work"), OURS, more.work / less.work, FLAT),
+    ]
+}
+
+/// Whoever acts within one zone does not notice how far away the others are.
+fn far_apart(results: &Results) -> Option<Claim> {
+    let (near, far) = (results.distance.first()?, results.distance.last()?);
+    let ratio = far.measured.local_ms.p50 / near.measured.local_ms.p50;
+    let claim =
+        format!("median time of an event within a zone, servers {} apart, against {}", far.name, near.name);
+    Some(at_most(claim, OURS, ratio, NO_DIFFERENCE))
+}
+
+fn nothing_violated(results: &Results) -> Claim {
+    let found = violations(results).len();
+    at_most("violations of consistency in all runs".to_owned(), OURS, found as f64, 0.0)
+}
+
+/// What the checkers found in all runs.
+pub fn violations(results: &Results) -> Vec<&str> {
+    let all = [&results.borders, &results.servers, &results.distance, &results.share, &results.scaling];
+    let runs = all.into_iter().flatten().flat_map(|it| &it.measured.violations);
+    let tortured = results.torture.iter().flat_map(|it| &it.violations);
+    runs.chain(tortured).map(String::as_str).collect()
+}

@@ -1,0 +1,69 @@
+//! The paper's three figures, and ours.
+
+use crate::mesh::results::{Results, Row};
+use crate::report::{Curve, Frame, ReportError, SeriesLabelPosition, draw};
+
+/// File names and drawings of everything that was run.
+pub(super) fn all(results: &Results) -> Result<Vec<(&'static str, String)>, ReportError> {
+    let mut figures = Vec::new();
+    let mut add = |name, frame: &Frame<'_>, curves: Vec<Curve>| -> Result<(), ReportError> {
+        if curves.iter().any(|it| !it.ours.is_empty()) {
+            figures.push((name, draw(frame, &curves)?));
+        }
+        Ok(())
+    };
+    let (one, three): (Vec<&Row>, Vec<&Row>) =
+        results.servers.iter().partition(|it| it.measured.servers == 1);
+    let borders: Vec<&Row> = results.borders.iter().collect();
+    add("borders.svg", &timing("200 clients on three servers (figure 4)"), times(&borders))?;
+    add("one-server.svg", &timing("One server (figure 5)"), times(&one))?;
+    add("three-servers.svg", &timing("Three servers (figure 6)"), times(&three))?;
+    let key = SeriesLabelPosition::UpperLeft;
+    let distance =
+        Frame { title: "Servers far apart", x: "one way between servers, ms", y: "median, ms", key };
+    let of = |name: &str, y: fn(&Row) -> f64| curve(name, &results.distance, y);
+    let curves = vec![
+        of("event within a zone", |it| it.measured.local_ms.p50),
+        of("event of several zones", |it| it.measured.joint_ms.p50),
+        of("transfer", |it| it.measured.transfer_ms.p50),
+    ];
+    add("distance.svg", &distance, curves)?;
+    let key = SeriesLabelPosition::UpperLeft;
+    let share =
+        Frame { title: "Clients at borders", x: "share of clients, %", y: "per client and second", key };
+    let of = |name: &str, y: fn(&Row) -> f64| curve(name, &results.share, y);
+    let curves = vec![
+        of("messages", |it| it.measured.messages.all()),
+        of("of these between zones", |it| it.measured.messages.between_zones),
+    ];
+    add("share.svg", &share, curves)?;
+    let key = SeriesLabelPosition::LowerRight;
+    let scaling = Frame { title: "Ever larger worlds", x: "zones", y: "per client and second", key };
+    let of = |name: &str, y: fn(&Row) -> f64| curve(name, &results.scaling, y);
+    let curves = vec![
+        of("messages", |it| it.measured.messages.all()),
+        of("units of work", |it| it.measured.work),
+        of("messages between zones", |it| it.measured.messages.between_zones),
+    ];
+    add("zones.svg", &scaling, curves)?;
+    Ok(figures)
+}
+
+fn timing(title: &str) -> Frame<'_> {
+    Frame { title, x: "events", y: "seconds", key: SeriesLabelPosition::UpperLeft }
+}
+
+/// Time over events, a curve for each row.
+fn times(rows: &[&Row]) -> Vec<Curve> {
+    let curve = |row: &&Row| {
+        let thousands = (1..).map(|it| f64::from(it) * 1_000.0);
+        let ours = thousands.zip(row.measured.seconds.iter().copied()).collect();
+        Curve { name: row.name.clone(), ours, paper: Vec::new() }
+    };
+    rows.iter().map(curve).collect()
+}
+
+fn curve(name: &str, rows: &[Row], y: fn(&Row) -> f64) -> Curve {
+    let ours = rows.iter().map(|it| (it.at, y(it))).collect();
+    Curve { name: name.to_owned(), ours, paper: Vec::new() }
+}

@@ -1,0 +1,84 @@
+//! Curves with the paper's beside ours.
+//!
+//! Everything plotters is in this file, so that it can be replaced.
+
+use super::ReportError;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+pub(crate) use plotters::prelude::SeriesLabelPosition;
+
+const SIZE: (u32, u32) = (860, 520);
+const FONT: &str = "sans-serif";
+/// Told apart by colour-blind readers too (Okabe and Ito).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 0, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+];
+
+/// One curve: its name, its points, and the paper's points if it has them.
+pub(crate) struct Curve {
+    pub(crate) name: String,
+    pub(crate) ours: Vec<(f64, f64)>,
+    pub(crate) paper: Vec<(f64, f64)>,
+}
+
+/// The words around a figure.
+pub(crate) struct Frame<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
+    /// Where the key does not hide a curve.
+    pub(crate) key: SeriesLabelPosition,
+}
+
+/// Draws the curves as SVG.
+pub(crate) fn draw(frame: &Frame<'_>, curves: &[Curve]) -> Result<String, ReportError> {
+    let mut svg = String::new();
+    draw_into(&mut svg, frame, curves).map_err(|error| ReportError::Draw(error.to_string()))?;
+    Ok(svg)
+}
+
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let points = || curves.iter().flat_map(|it| it.ours.iter().chain(&it.paper));
+    let top = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(1.0, f64::max) * 1.05;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(frame.title, (FONT, 22))
+        .margin(14)
+        .x_label_area_size(48)
+        .y_label_area_size(76)
+        .build_cartesian_2d(0.0..top(|it| it.0), 0.0..top(|it| it.1))?;
+    let number = |it: &f64| format!("{it:.0}");
+    let mut mesh = chart.configure_mesh();
+    mesh.x_desc(frame.x).y_desc(frame.y).x_label_formatter(&number).y_label_formatter(&number);
+    mesh.axis_desc_style((FONT, 15)).label_style((FONT, 13)).light_line_style(WHITE).draw()?;
+    for (curve, &colour) in curves.iter().zip(COLOURS.iter().cycle()) {
+        let key = move |(x, y): (i32, i32)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2));
+        chart
+            .draw_series(LineSeries::new(curve.ours.clone(), colour.stroke_width(2)))?
+            .label(&*curve.name)
+            .legend(key);
+        chart.draw_series(curve.ours.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
+        if !curve.paper.is_empty() {
+            let dashed = move |(x, y): (i32, i32)| {
+                DashedPathElement::new([(x, y), (x + 22, y)], 4, 4, colour.stroke_width(1))
+            };
+            let dashes = DashedLineSeries::new(curve.paper.iter().copied(), 5, 4, colour.stroke_width(1));
+            chart.draw_series(dashes)?.label(format!("{}, the paper", curve.name)).legend(dashed);
+            chart.draw_series(curve.paper.iter().map(|&at| Cross::new(at, 3, colour.stroke_width(1))))?;
+        }
+    }
+    let mut labels = chart.configure_series_labels();
+    labels.position(frame.key.clone()).label_font((FONT, 13));
+    labels.background_style(WHITE.mix(0.85)).border_style(BLACK.mix(0.3)).draw()?;
+    area.present()
+}
