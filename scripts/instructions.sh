@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Counts instructions of the interest engine and fails if an observer costs more than 1.3 times as much in
-# a crowd of 16,000 as in one of 1,000. Needs valgrind and gungraun-runner: `./test --full` installs them.
+# Counts instructions, and fails if an observer costs the interest engine more than 1.3 times as much in a crowd
+# of 16,000 as in one of 1,000, or if a local event costs a zone more than 1.1 times what it did before there were
+# events across zones. Needs valgrind and gungraun-runner: `./test --full` installs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.tools/bin:$PATH"
@@ -18,3 +19,24 @@ echo "$output" | awk '
       per_observer[1000], per_observer[16000], ratio
     exit ratio > 1.3
   }'
+
+output=$(cargo bench --locked --package ecumene-lab --bench zone)
+echo "$output"
+echo "$output" | awk '
+  NR == FNR       { if (!/^#/) before[$1] = $2; next }
+  /local_events/  { split($2, name, ":"); game = name[1] }
+  /Instructions:/ {
+    split($2, number, "|")
+    if (!before[game]) { print "error: zone.baseline does not know " game; failed = 1; next }
+    per_event = number[1] / 8200
+    ratio = per_event / before[game]
+    printf "instructions per local event, %s: %.0f, before borders %d: ratio %.3f (at most 1.1)\n",
+      game, per_event, before[game], ratio
+    if (ratio > 1.1) failed = 1
+    delete before[game]
+    compared += 1
+  }
+  END {
+    for (game in before) { print "error: no count found for " game; failed = 1 }
+    exit failed || !compared
+  }' crates/lab/benches/zone.baseline -

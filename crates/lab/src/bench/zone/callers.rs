@@ -26,13 +26,20 @@ pub struct Callers {
     act: Act,
     /// Only players of this zone act.
     only: Option<ZoneId>,
-    /// What they send, one message after the other.
-    bytes: Vec<u8>,
-    sent: Vec<(Address, Range<usize>)>,
+    /// What they are about to send.
+    pub written: Written,
     /// Actions whose result arrived, and those that were not done.
     pub answered: u64,
     /// Actions that were not done.
     pub refused: u64,
+}
+
+/// Actions, one message after the other.
+#[derive(Default)]
+pub struct Written {
+    bytes: Vec<u8>,
+    /// By whom, and where.
+    places: Vec<(Address, Range<usize>)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -52,8 +59,8 @@ impl Callers {
     /// If a zone does not let them in.
     pub fn enter(rig: &mut Rig, players: usize, act: Act) -> Self {
         let all = vec![Caller::default(); players];
-        let (bytes, sent) = (Vec::new(), Vec::new());
-        let mut it = Self { all, turn: 0, act, only: None, bytes, sent, answered: 0, refused: 0 };
+        let written = Written::default();
+        let mut it = Self { all, turn: 0, act, only: None, written, answered: 0, refused: 0 };
         for number in 0..players {
             let address = Address(FIRST + number as u64);
             rig.link_player(address);
@@ -90,10 +97,18 @@ impl Callers {
             caller.sent += 1;
             let action = ByteBuf::from((self.act)(me, other, caller.sent));
             let act = Up::Act { number: caller.sent, acked: caller.answered, motion: caller.motion, action };
-            let start = self.bytes.len();
-            Msg::Up(act).encode(&mut self.bytes);
-            self.sent.push((Address(FIRST + number as u64), start..self.bytes.len()));
+            let Written { bytes, places } = &mut self.written;
+            let start = bytes.len();
+            Msg::Up(act).encode(bytes);
+            places.push((Address(FIRST + number as u64), start..bytes.len()));
         }
+    }
+
+    /// The same, to be sent later: everybody goes on as if answered by then.
+    pub fn write_ahead(&mut self, count: usize) -> Written {
+        self.write(count);
+        self.all.iter_mut().for_each(|it| it.answered = it.sent);
+        std::mem::take(&mut self.written)
     }
 
     /// Lets only those act who are in the first one's zone.
@@ -103,12 +118,12 @@ impl Callers {
 
     /// Sends what was written. This is where a zone's own cost begins.
     pub fn send(&mut self, rig: &mut Rig) {
-        for (from, place) in self.sent.drain(..) {
+        for (from, place) in self.written.places.drain(..) {
             if let Some(zone) = self.all[(from.0 - FIRST) as usize].zone {
-                rig.hear(zone, from, &self.bytes[place]);
+                rig.hear(zone, from, &self.written.bytes[place]);
             }
         }
-        self.bytes.clear();
+        self.written.bytes.clear();
     }
 
     /// Hears what the zone says.
@@ -132,8 +147,8 @@ impl Callers {
 
     /// Gives back buffers.
     pub fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.sent.shrink_to_fit();
+        self.written.bytes.shrink_to_fit();
+        self.written.places.shrink_to_fit();
     }
 
     /// The memory of the players themselves.

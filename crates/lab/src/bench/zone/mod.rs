@@ -5,6 +5,7 @@
 //! timed: handling, decoding what they hear, encoding what they say. What players do, and what networks and
 //! disks cost beyond handing the bytes over, is not.
 
+pub mod ahead;
 mod callers;
 mod counter;
 mod pairs;
