@@ -83,6 +83,29 @@ fn the_experiment_speaks_json_with_the_promised_shape() {
 }
 
 #[test]
+fn the_mesh_is_the_same_for_one_seed_and_speaks_json() {
+    let run = || {
+        ecumene(&["lab", "mesh", "--parts", "zones", "--zones", "1,4", "--clients", "5", "--format", "json"])
+    };
+    let output = run();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["experiment"], &json["service_us"]), (&"mesh".into(), &200.into()));
+    let rows = json["scaling"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|it| it["clients"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 20]);
+    assert_eq!(rows[0]["messages"]["between_zones"].as_f64(), Some(0.0));
+    for part in ["down", "up", "between_zones", "backup"] {
+        assert!(rows[1]["messages"][part].as_f64().is_some_and(|it| 0.0 < it), "{part}");
+    }
+    assert!(rows.iter().all(|it| it["violations"] == serde_json::json!([])));
+    assert!(json["borders"].as_array().unwrap().is_empty(), "that part was not asked for");
+    assert_eq!(output.stdout, run().stdout);
+    let refused = ecumene(&["lab", "mesh", "--zones", "5"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("squares of whole numbers"));
+}
+
+#[test]
 fn strict_fails_when_a_claim_does_not_come_out() {
     let stated =
         ["lab", "a3", "--setting", "stated", "--avatars", "25", "--minutes", "1", "--runs", "1", "--strict"];

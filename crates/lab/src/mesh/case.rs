@@ -57,7 +57,7 @@ pub struct Case {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Measured {
     /// Servers with a zone each; every one has a backup beside it.
     pub servers: u32,

@@ -137,3 +137,75 @@ pub fn violations(results: &Results) -> Vec<&str> {
     let tortured = results.torture.iter().flat_map(|it| &it.violations);
     runs.chain(tortured).map(String::as_str).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::{Measured, Times};
+    use super::super::setting::Setting;
+    use super::*;
+
+    fn row(name: &str, change: impl FnOnce(&mut Measured)) -> Row {
+        let mut measured = Measured { seconds: vec![1.0, 2.0, 3.0, 4.0, 5.0], ..Measured::default() };
+        change(&mut measured);
+        Row { name: name.to_owned(), at: 0.0, measured }
+    }
+
+    fn takes(millis: f64) -> impl FnOnce(&mut Measured) {
+        move |it| it.event_ms = Times { mean: millis, ..Times::default() }
+    }
+
+    fn costs(messages: f64, work: f64) -> impl FnOnce(&mut Measured) {
+        move |it| (it.messages.down, it.work) = (messages, work)
+    }
+
+    fn good() -> Results {
+        Results {
+            experiment: "mesh",
+            setting: Setting::default(),
+            borders: vec![row("anywhere", |_| ()), row("at borders", |it| it.seconds[4] = 5.4)],
+            servers: vec![
+                row("one server, 150 clients", takes(10.0)),
+                row("one server, 200 clients", takes(40.0)),
+                row("three servers, 400 clients", |it| {
+                    it.seconds[4] = 4.0;
+                    takes(12.0)(it);
+                }),
+            ],
+            distance: vec![
+                row("0 ms", |it| it.local_ms.p50 = 1.0),
+                row("100 ms", |it| it.local_ms.p50 = 1.05),
+            ],
+            share: Vec::new(),
+            scaling: vec![row("16 zones", costs(10.0, 20.0)), row("64 zones", costs(11.0, 22.0))],
+            torture: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_claim_can_fail() {
+        let failing = |change: fn(&mut Results)| {
+            let mut results = good();
+            change(&mut results);
+            failures(&results).into_iter().map(|it| it.claim).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(failing(|_| ()), "");
+        assert_eq!(claims(&good()).len(), 8);
+        assert!(failing(|it| it.borders[1].measured.seconds[4] = 5.6).starts_with("time for 5000 events"));
+        assert!(
+            failing(|it| it.borders[1].measured.seconds.truncate(4)).contains("at borders"),
+            "never done"
+        );
+        assert!(failing(|it| it.servers[1].measured.event_ms.mean = 29.0).contains("against 150"));
+        assert!(failing(|it| it.servers[2].measured.seconds[4] = 5.1).contains("of 400 clients on three"));
+        assert!(
+            failing(|it| it.servers[2].measured.event_ms.mean = 41.0).contains("mean time of an event, 400")
+        );
+        assert!(failing(|it| it.scaling[1].measured.messages.down = 12.1).starts_with("messages per client"));
+        assert!(failing(|it| it.scaling[1].measured.work = 24.1).starts_with("units of work"));
+        assert!(failing(|it| it.distance[1].measured.local_ms.p50 = 1.2).contains("within a zone"));
+        assert!(
+            failing(|it| it.share.push(row("0 %", |it| it.violations.push("!".into()))))
+                .contains("violations")
+        );
+    }
+}

@@ -195,7 +195,7 @@ fn zones(setting: &Setting) -> Vec<Planned> {
         let homes = vec![Place::Anywhere; (zones * setting.clients_per_zone) as usize];
         Planned {
             part: Part::Zones,
-            name: format!("{zones} zones"),
+            name: if zones == 1 { "1 zone".to_owned() } else { format!("{zones} zones") },
             at: f64::from(zones),
             case: case(setting, &ground, homes, Until::Elapsed(LASTS)),
         }

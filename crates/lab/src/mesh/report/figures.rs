@@ -19,6 +19,13 @@ pub(super) fn all(results: &Results) -> Result<Vec<(&'static str, String)>, Repo
     add("one-server.svg", &timing("One server (figure 5)"), times(&one))?;
     add("three-servers.svg", &timing("Three servers (figure 6)"), times(&three))?;
     let key = SeriesLabelPosition::UpperLeft;
+    let load = Frame { title: "How long an event takes", x: "clients", y: "mean, ms", key };
+    let took = |name: &str, rows: &[&Row]| {
+        let ours = rows.iter().map(|it| (it.at, it.measured.event_ms.mean)).collect();
+        Curve { name: name.to_owned(), ours, paper: Vec::new() }
+    };
+    add("load.svg", &load, vec![took("one server", &one), took("three servers", &three)])?;
+    let key = SeriesLabelPosition::UpperLeft;
     let distance =
         Frame { title: "Servers far apart", x: "one way between servers, ms", y: "median, ms", key };
     let of = |name: &str, y: fn(&Row) -> f64| curve(name, &results.distance, y);
