@@ -289,7 +289,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         let mut sent = 0;
         outbox.drain(|effect| match effect {
             Effect::Send { to, lane, msg } => {
-                sent += 1;
+                sent += to.len() as u64;
                 network.send(host, to, lane, |out| msg.encode(out));
             }
             Effect::Raise(event) => {

@@ -26,14 +26,18 @@ const MOVE_EVERY: Span = Span::from_millis(200);
 /// An echo that takes longer is lost.
 const ECHO_MAX: Span = Span::from_millis(2_000);
 
-/// A zone that was silent for this long may be gone: everybody is asked who reigns.
+/// A zone that was silent for this long may be gone: its replicas are asked who reigns, then everybody is.
 const SILENT: Span = Span::from_millis(400);
 
 /// How long it is remembered what was last seen of what is out of sight.
 const REMEMBERED: Span = Span::from_millis(10_000);
 
-/// How often everybody is asked, while nobody answers.
+/// How long an answer is waited for before the same is asked again.
 const ASK_EVERY: Span = Span::from_millis(100);
+
+/// How often only the home's zone is asked who reigns: mostly nothing is wrong but a datagram lost, and a world may have
+/// hundreds of zones.
+const NARROW_ROUNDS: u32 = 4;
 
 /// What a player is told when it starts.
 #[derive(Clone, Debug)]
@@ -137,6 +141,10 @@ pub struct Player {
     heard: Time,
     asked: Time,
     searching: bool,
+    /// How often this search has asked.
+    rounds: u32,
+    /// The zones of those who ever answered.
+    zones: BTreeMap<Address, ZoneId>,
     /// Whether the owner knows that we search.
     told_searching: bool,
     closed: bool,
@@ -175,6 +183,8 @@ impl Player {
             heard: Time::ZERO,
             asked: Time::ZERO,
             searching: true,
+            rounds: 0,
+            zones: BTreeMap::new(),
             told_searching: false,
             closed: false,
             me: None,
@@ -352,7 +362,9 @@ impl Player {
 
     // Finding who reigns.
 
-    fn ask_all(&mut self, out: &mut Out) {
+    /// Asks who lets us in: first the replicas of the home's zone and those nobody knows, then everybody on the line. Hosts
+    /// may have come that were not there when we started.
+    fn ask(&mut self, out: &mut Out) {
         if self.closed {
             return;
         }
@@ -365,21 +377,28 @@ impl Player {
             name: self.config.name.clone(),
             seen: (0 < self.seen).then_some((self.zone, self.epoch(), self.seen)),
         };
-        // Everybody on the line: hosts may have come that nobody knew of when we started.
-        out.send_many(self.links.keys().copied(), Lane::Sure, Msg::Up(enter));
+        let narrow = self.me.is_some() && self.rounds < NARROW_ROUNDS;
+        self.rounds = self.rounds.saturating_add(1);
+        let may_reign = |it: &Address| !narrow || self.zones.get(it).is_none_or(|zone| *zone == self.zone);
+        out.send_many(self.links.keys().copied().filter(may_reign), Lane::Sure, Msg::Up(enter));
     }
 
     fn search(&mut self, out: &mut Out) {
-        self.searching = true;
+        if !std::mem::replace(&mut self.searching, true) {
+            self.rounds = 0;
+        }
         if self.me.is_some() && !std::mem::replace(&mut self.told_searching, true) {
             out.raise(Happening::Searching);
         }
-        self.ask_all(out);
+        self.ask(out);
     }
 
     // What the zone says.
 
     fn on_down(&mut self, from: Address, zone: ZoneId, epoch: Epoch, down: Down, out: &mut Out) {
+        if matches!(down, Down::Entered { .. } | Down::NotHere { .. }) {
+            self.zones.insert(from, zone);
+        }
         let stale = self.is_stale(from, zone, epoch, &down);
         if stale && !self.config.plants.has(Plant::NoFence) {
             return;
@@ -486,8 +505,8 @@ impl Player {
     fn on_not_here(&mut self, from: Address, out: &mut Out) {
         if self.home == Some(from) {
             // We play elsewhere, and will hear where. Only if that takes long does anybody notice.
-            self.searching = true;
-            self.ask_all(out);
+            (self.searching, self.rounds) = (true, NARROW_ROUNDS);
+            self.ask(out);
         }
     }
 
@@ -635,7 +654,7 @@ impl Player {
 
     fn on_timer(&mut self, purpose: Purpose, out: &mut Out) {
         match purpose {
-            Purpose::Ask if self.searching => self.ask_all(out),
+            Purpose::Ask if self.searching => self.ask(out),
             Purpose::Ask => (),
             Purpose::Move => self.send_move(out),
             Purpose::Silence => {
@@ -669,6 +688,7 @@ impl Machine for Player {
             Input::LinkDown { peer, link } => {
                 if self.links.get(&peer) == Some(&link) {
                     self.links.remove(&peer);
+                    self.zones.remove(&peer);
                     if self.home == Some(peer) {
                         self.home = None;
                         self.search(out);
@@ -691,5 +711,71 @@ impl Machine for Player {
 
     fn deadline(&self) -> Option<Time> {
         self.timers.deadline()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::Effect;
+    use std::collections::BTreeSet;
+
+    /// A player in zone 1, with links to its two replicas and to one of zone 2.
+    fn entered() -> Player {
+        let mut player = Player::new(PlayerConfig {
+            player: PlayerId(1),
+            session: 1,
+            name: "Ada".to_owned(),
+            seed: 1,
+            notes: false,
+            plants: crate::plant::Plants::NONE,
+        });
+        let mut out = Out::new();
+        let mut tell = |input| player.handle(Time::ZERO, input, &mut out);
+        for address in 1..=3 {
+            tell(Input::LinkUp { peer: Address(address), link: LinkNumber(1) });
+        }
+        let avatar = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
+        let answers = [
+            (
+                1,
+                1,
+                Down::Entered {
+                    avatar,
+                    incarnation: 1,
+                    lost: false,
+                    motion: Motion::default(),
+                    cursor: 0,
+                    time: Time::ZERO,
+                    backup: None,
+                },
+            ),
+            (2, 1, Down::NotHere { primary: Some(Address(1)) }),
+            (3, 2, Down::NotHere { primary: Some(Address(3)) }),
+        ];
+        for (from, zone, down) in answers {
+            let msg = Msg::Down(ZoneId(zone), Epoch(1), down);
+            tell(Input::Recv { from: Address(from), link: LinkNumber(1), msg });
+        }
+        player
+    }
+
+    #[test]
+    fn a_silent_home_costs_the_rest_of_the_world_nothing_at_first() {
+        let mut player = entered();
+        let (mut out, mut rounds) = (Out::new(), Vec::new());
+        while rounds.len() < 6 {
+            let now = player.deadline().unwrap();
+            player.handle(now, Input::Wake, &mut out);
+            let mut asked = BTreeSet::new();
+            out.drain(|effect| {
+                if let Effect::Send { to, msg: Msg::Up(Up::Enter { .. }), .. } = effect {
+                    asked.extend(to.iter().map(|it| it.0));
+                }
+            });
+            rounds.extend((!asked.is_empty()).then_some(asked));
+        }
+        let (home, all) = (BTreeSet::from([1, 2]), BTreeSet::from([1, 2, 3]));
+        assert_eq!(rounds, [&home, &home, &home, &home, &all, &all].map(Clone::clone));
     }
 }

@@ -12,12 +12,14 @@ import type { Address, Closed, Down, Outcome, Shown, Up } from "./protocol.ts";
 
 /** A move is said again this often: at first because it may be lost, then to hear that the zone is there. */
 const MOVE_EVERY = 200;
-/** A zone that was silent for this long may be gone: everybody is asked who reigns. */
+/** A zone that was silent for this long may be gone: its replicas are asked who reigns, then everybody is. */
 const SILENT = 400;
 /** Who wakes later than this was busy or asleep itself, and gives the zone more time: what it said may not be read yet. */
 const LATE = 100;
-/** How often everybody is asked, while nobody answers. */
+/** How long an answer is waited for before the same is asked again. */
 const ASK_EVERY = 100;
+/** How often only the home's zone is asked: mostly nothing is wrong but a datagram lost, and there may be hundreds of zones. */
+const NARROW_ROUNDS = 4;
 /** How long it is remembered what was last seen of what is out of sight. */
 const REMEMBERED = 10_000;
 /** The most actions that are out at once. */
@@ -118,6 +120,8 @@ export class Player {
   private forgiven = -1;
   private asked = 0;
   private searching = true;
+  /** How often this search has asked. */
+  private rounds = 0;
   /** Whether the owner knows that we search. */
   private toldSearching = false;
   /** Whether the home has lost some of what we have seen. */
@@ -262,7 +266,7 @@ export class Player {
 
   private onTimer(timer: Timer, isLate: boolean): void {
     if (timer === "move") return this.sendMove();
-    if (timer === "ask") return this.searching ? this.askAll() : undefined;
+    if (timer === "ask") return this.searching ? this.ask() : undefined;
     const isSilent = SILENT <= this.now - this.heard;
     // Once per silence: a page that is always late must not wait for ever.
     const isPatient = isSilent && isLate && this.forgiven !== this.heard;
@@ -291,24 +295,31 @@ export class Player {
     if (own !== undefined) own.motion = this.own;
   }
 
-  private askAll(): void {
+  /**
+   * Asks who lets us in: first the replicas of the home's zone, then everybody on the line. Hosts may have come that were not
+   * there when we started.
+   */
+  private ask(): void {
     if (this.closed) return;
     this.asked = this.now;
     this.timers.set("ask", this.now + ASK_EVERY + (this.config.chance() * ASK_EVERY) / 2);
     const { player, session, name } = this.config;
     const seen = 0 < this.seen ? { zone: this.homeZone, epoch: this.epoch, index: this.seen } : null;
+    const isNarrow = this.avatar !== null && this.rounds++ < NARROW_ROUNDS;
     for (const peer of this.links.keys()) {
+      if (isNarrow && !peer.endsWith(`:${this.homeZone}`)) continue;
       this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen });
     }
   }
 
   private search(): void {
+    if (!this.searching) this.rounds = 0;
     this.searching = true;
     if (this.avatar !== null && !this.toldSearching && !this.closed) {
       this.toldSearching = true;
       this.out.raise({ kind: "Searching" });
     }
-    this.askAll();
+    this.ask();
   }
 
   // What the zone says.
@@ -413,7 +424,8 @@ export class Player {
     if (this.homePeer !== from) return;
     // We play elsewhere, and will hear where. Only if that takes long does anybody notice.
     this.searching = true;
-    this.askAll();
+    this.rounds = NARROW_ROUNDS;
+    this.ask();
   }
 
   private onClosed(from: Peer, why: Closed): void {
