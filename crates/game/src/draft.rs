@@ -7,8 +7,8 @@
 use crate::config::{MESSAGE_MAX, SAYS_MAX, STATE_MAX, TIMER_MAX, TIMER_MIN, WRITES_MAX};
 use crate::{Addressee, Hearers, Scope, WORLD};
 use machine::{Rng, Span, Time};
-use space::{Distance, Epoch, Heading, Millis, Motion, ObjectId, Position, Velocity, ZoneId};
-use std::collections::BTreeMap;
+use space::{Distance, Epoch, Heading, Millis, Motion, ObjectId, Polygon, Position, Velocity, ZoneId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects a transaction can look at: a zone's table, or a test's.
 pub trait Objects {
@@ -128,6 +128,20 @@ impl<'a> Draft<'a> {
     /// Whether this transaction made the object, and has not removed it again.
     pub(crate) fn has_spawned(&self, object: ObjectId) -> bool {
         matches!(self.product.writes.get(&object), Some(Write::Spawned { .. }))
+    }
+
+    /// Forgets what was planted beyond a region, and letters to there.
+    pub(crate) fn keep_within(&mut self, region: &Polygon) {
+        let Product { writes, letters, timers, .. } = &mut self.product;
+        let is_beyond =
+            |it: &Write| matches!(it, Write::Spawned { motion, .. } if !region.contains(motion.position));
+        let beyond: BTreeSet<_> = writes.extract_if(.., |_, it| is_beyond(it)).map(|it| it.0).collect();
+        timers.retain(|(whose, ..)| !beyond.contains(whose));
+        letters.retain(|(to, _)| match to {
+            Addressee::Object(object) => !beyond.contains(object),
+            Addressee::Place(place) => region.contains(*place),
+            Addressee::World => true,
+        });
     }
 
     /// Ends it: what to do, or what the game did wrong. Also says which name comes next.

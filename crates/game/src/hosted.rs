@@ -244,6 +244,7 @@ impl<G: Game> Hosted<G> {
         match call {
             Call::Populate { region } => {
                 caught(|| self.0.populate(&mut Tx::new(draft), region))?;
+                draft.keep_within(region);
                 Ok(Ran::default())
             }
             Call::Act { actor, action } => {

@@ -55,7 +55,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Whether [`Game::relevance`] does anything. Asking costs two decoded states per pair.
     const GRADES: bool = false;
 
-    /// Fills a new world, once.
+    /// Fills a new world, once: each zone its own region. What is planted beyond it is not kept, nor are letters to
+    /// places there: whoever owns the place does the same. So a game need not know how the world is divided.
     fn populate(&self, tx: &mut Tx<'_, '_, Self>, region: &Polygon) {
         let _ = (tx, region);
     }

@@ -3,7 +3,7 @@
 use crate::probe::{Probe, RANGE};
 use game::config::{MESSAGE_MAX, THINK_MIN};
 use game::machine::{Rng, Time};
-use game::space::{Distance, Epoch, Motion, ObjectId, Polygon, Position, ZoneId};
+use game::space::{Distance, Epoch, Line, Motion, ObjectId, Polygon, Position, ZoneId};
 use game::{
     Addressee, Call, Draft, Hosted, Names, PlayerId, Product, Ran, Refused, Rules, Scope, Table, Viewer,
     WORLD,
@@ -72,6 +72,22 @@ fn a_panic_in_any_event_is_a_fault() {
         assert!(run(Probe(""), call).is_ok(), "{function} works if it is not broken");
     }
     assert!(run(Probe("entrance"), join).is_ok(), "whoever has no entrance comes in at the origin");
+}
+
+/// A game that plants without a look at the region plants the same world, whatever its division.
+#[test]
+fn each_part_of_a_world_plants_what_is_its_own() {
+    let upright = Line::through(Position::ORIGIN, Position::saturating(0, 1)).unwrap();
+    let level = Line::through(Position::ORIGIN, Position::saturating(1, 0)).unwrap();
+    let (west, east) = region().cut(&upright).unwrap();
+    let quarters = [west, east].map(|it| <[_; 2]>::from(it.cut(&level).unwrap()));
+    let planted = |region: &Polygon| {
+        let (_, product) = run(Probe(""), Call::Populate { region }).unwrap();
+        (product.writes.len(), product.timers.len(), product.letters.len())
+    };
+    let mut parts: Vec<_> = quarters.as_flattened().iter().map(planted).collect();
+    parts.sort_unstable();
+    assert_eq!(parts, [(0, 0, 1), (0, 0, 1), (0, 0, 1), (1, 1, 3)], "only the world hears of everybody");
 }
 
 #[test]

@@ -28,7 +28,11 @@ impl Game for Probe {
 
     fn populate(&self, tx: &mut Tx<'_, '_, Self>, _: &Polygon) {
         self.may_panic("populate");
-        tx.spawn(&"thinker".to_owned(), Position::ORIGIN);
+        let thinker = tx.spawn(&"thinker".to_owned(), Position::ORIGIN);
+        tx.schedule(thinker, Span::from_secs(1), &"later".to_owned());
+        for to in [Addressee::Object(thinker), Addressee::Place(Position::ORIGIN), Addressee::World] {
+            tx.send(to, &"hello".to_owned());
+        }
     }
 
     fn world(&self) -> Option<String> {
