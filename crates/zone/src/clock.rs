@@ -1,7 +1,8 @@
 //! World time: the directory's clock, estimated.
 //!
 //! A replica's own clock may be off and may run at the wrong rate. It asks the directory, believes the answer
-//! with the shortest way, and follows it without ever stepping back. While the directory is away it runs free.
+//! with the shortest way, and follows it without ever stepping back. While the directory is away it runs free. It is
+//! never far behind another zone's.
 
 use machine::{Span, Time};
 
@@ -63,6 +64,14 @@ impl WorldClock {
     pub fn at_least(&mut self, own: Time, world: Time) {
         if self.anchor.is_none() || self.now(own) < world {
             self.anchor = Some(Anchor { world, at: own });
+        }
+    }
+
+    /// Another zone is as late as `world`. Whoever is far behind goes there; little differences are the directory's
+    /// to settle.
+    pub fn follow(&mut self, own: Time, world: Time) {
+        if JUMP < world.since(self.now(own)) {
+            self.at_least(own, world);
         }
     }
 
@@ -130,6 +139,18 @@ mod tests {
         let mut clock = WorldClock::new();
         clock.at_least(ms(86_400_000), ms(5_000));
         assert_eq!(clock.now(ms(86_400_500)), ms(5_500));
+    }
+
+    #[test]
+    fn it_is_not_far_behind_another_zone() {
+        let ms = Time::from_millis;
+        let mut clock = WorldClock::new();
+        clock.learn(ms(100), ms(100), ms(5_000));
+        clock.follow(ms(100), ms(5_200));
+        assert_eq!(clock.now(ms(100)), ms(5_000));
+        clock.follow(ms(100), ms(9_000));
+        assert_eq!(clock.now(ms(100)), ms(9_000));
+        assert_eq!(clock.now(ms(1_100)), ms(9_500), "until the directory's has caught up");
     }
 
     #[test]

@@ -197,6 +197,11 @@ impl Core {
         self.clock.now(self.now)
     }
 
+    /// Another zone is as late as this.
+    pub(crate) fn hear_time(&mut self, time: Time) {
+        self.clock.follow(self.now, time);
+    }
+
     /// World time at `now`, for somebody who only looks.
     pub(crate) fn world_time(&self, now: Time) -> Time {
         self.clock.now(now).max(self.state.time)

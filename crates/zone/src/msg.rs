@@ -27,8 +27,8 @@ pub enum Msg {
     Up(Up),
     /// To a player, from a replica that reigns over this zone in this epoch.
     Down(ZoneId, Epoch, Down),
-    /// Between primaries of different zones: who says it, in which epoch.
-    Mesh(ZoneId, Epoch, Mesh),
+    /// Between primaries of different zones: who says it, in which epoch, and how late it is there.
+    Mesh(ZoneId, Epoch, Time, Mesh),
 }
 
 /// Between replicas of one zone.

@@ -222,9 +222,9 @@ impl Replica {
                 self.on_up(from, up, out);
                 Turn::Stay
             }
-            Msg::Mesh(zone, epoch, mesh) => {
+            Msg::Mesh(zone, epoch, time, mesh) => {
                 if let Role::Primary(primary) = &mut self.role {
-                    primary.on_mesh(&mut self.core, from, (zone, epoch), mesh, out);
+                    primary.on_mesh(&mut self.core, from, (zone, epoch, time), mesh, out);
                 }
                 Turn::Stay
             }

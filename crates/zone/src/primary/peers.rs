@@ -1,5 +1,6 @@
 //! Who decides in the other zones. Nobody is told: whoever wants to know asks all replicas of a zone, and the one that
-//! decides answers. Every message says its zone and epoch, so each one is news.
+//! decides answers. Every message says its zone and epoch, so each one is news; and how late it is there, so that no zone
+//! is far behind another: what goes over would be in two places at once, by two clocks.
 
 use super::Primary;
 use crate::core::{Core, Out, Purpose};
@@ -48,9 +49,13 @@ impl Primary {
     /// Says something to the primary of another zone, or asks who that is.
     pub(super) fn tell_zone(&mut self, core: &Core, zone: ZoneId, lane: Lane, mesh: Mesh, out: &mut Out) {
         match self.peers.address(zone).filter(|it| core.links.contains_key(it)) {
-            Some(address) => out.send(address, lane, Msg::Mesh(self.zone, self.epoch, mesh)),
+            Some(address) => out.send(address, lane, self.said(core, mesh)),
             None => self.seek(core, zone, out),
         }
+    }
+
+    fn said(&self, core: &Core, mesh: Mesh) -> Msg {
+        Msg::Mesh(self.zone, self.epoch, core.world_time(core.now), mesh)
     }
 
     /// Asks who decides in a zone, now and then.
@@ -61,7 +66,7 @@ impl Primary {
         }
         peer.sought = Some(core.now);
         let replicas = core.links.keys().copied().filter(|&it| (core.config.zone_of)(it) == Some(zone));
-        out.send_many(replicas, Lane::Sure, Msg::Mesh(self.zone, self.epoch, Mesh::Seek));
+        out.send_many(replicas, Lane::Sure, self.said(core, Mesh::Seek));
     }
 
     /// Another zone says something.
@@ -69,13 +74,14 @@ impl Primary {
         &mut self,
         core: &mut Core,
         from: Address,
-        (zone, epoch): (ZoneId, Epoch),
+        (zone, epoch, time): (ZoneId, Epoch, Time),
         mesh: Mesh,
         out: &mut Out,
     ) {
         if !self.believes(core, from, zone, epoch, out) {
             return;
         }
+        core.hear_time(time);
         match mesh {
             Mesh::Seek => self.tell_zone(core, zone, Lane::Sure, Mesh::Here, out),
             Mesh::Here => (),
@@ -141,7 +147,7 @@ impl Primary {
     pub(super) fn peer_linked(&mut self, core: &mut Core, address: Address, out: &mut Out) {
         let Some(zone) = (core.config.zone_of)(address).filter(|&it| it != self.zone) else { return };
         if self.peers.address(zone).is_none() && self.borders.is_neighbour(zone) {
-            out.send(address, Lane::Sure, Msg::Mesh(self.zone, self.epoch, Mesh::Seek));
+            out.send(address, Lane::Sure, self.said(core, Mesh::Seek));
         }
     }
 
