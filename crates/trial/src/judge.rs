@@ -202,6 +202,7 @@ impl Judge {
         let before = self.lives.insert(by, Life { since: now, lives: true });
         let is_host = self.zones.contains_key(&by);
         self.tally.restarts += u64::from(is_host && before.is_some());
+        self.observers.started(by);
         // Whoever waited for these answers is gone.
         self.asked.open.retain(|(session, _), _| *session != by);
     }

@@ -152,6 +152,11 @@ impl Observers {
         fence::see(note, out);
     }
 
+    /// Somebody's life begins.
+    pub fn started(&mut self, by: Address) {
+        self.order.started(by);
+    }
+
     /// A full stop undid what was told last, as its setting allows.
     pub fn roll_back(&mut self, allowed_from: Time) {
         self.order.roll_back(allowed_from);

@@ -41,6 +41,12 @@ impl State {
         self.seen.entry((*object, moment)).or_insert((*player, *epoch, out.now));
     }
 
+    /// Whoever starts anew remembers nothing: a zone that has heard less of its neighbours than another may show what
+    /// was seen newer before.
+    pub fn started(&mut self, by: Address) {
+        self.newest.retain(|it, _| it.0 != by);
+    }
+
     pub fn roll_back(&mut self, allowed_from: Time) {
         self.newest.clear();
         self.seen.retain(|_, it| it.2 < allowed_from);
@@ -102,6 +108,21 @@ mod tests {
     fn a_part_of_the_order_is_fine() {
         assert!(verdict(&[(1, 1, true), (2, 3, true), (2, 4, false)]).is_empty());
         assert!(verdict(&[(1, 2, true), (1, 4, false)]).is_empty(), "gone, of an owner nobody told of");
+    }
+
+    #[test]
+    fn whoever_starts_anew_may_see_what_is_older() {
+        let (mut state, mut out) = (State::default(), Violations::new(1));
+        let mut see = |state: &mut State, by, version| {
+            let (player, epoch, object) = (PlayerId(1), Epoch(1), object(1, 5));
+            let saw = Note::Saw { player, epoch, index: 1, object, incarnation: 1, version, hash: 1 };
+            state.see(by, &saw, &mut out);
+            out.all().len()
+        };
+        assert_eq!([8, 9].map(|by| see(&mut state, Address(by), 2)), [0, 0]);
+        state.started(Address(9));
+        assert_eq!(see(&mut state, Address(9), 1), 0);
+        assert_eq!(see(&mut state, Address(8), 1), 1, "the other one remembers");
     }
 
     #[test]
