@@ -31,7 +31,7 @@ mod world;
 pub use judge::{About, Crossings, Ending, Judge, Tally};
 pub use layout::{HOSTS, Layout};
 pub use options::{Asked, Options};
-pub use run::{Outcome, run, run_as, run_recorded, run_with};
+pub use run::{Outcome, run, run_as, run_in, run_recorded, run_with};
 pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
 pub use world::World;

@@ -49,32 +49,30 @@ pub fn run_with(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> O
     if let Some(capacity) = trace {
         world.sim.trace(capacity);
     }
-    live(&mut world, &faults);
-    outcome(&world, faults)
+    run_in(&mut world, faults)
 }
 
 /// Runs a trial of another game, or with other players, with these faults.
 pub fn run_as(options: Options, cast: Arc<dyn Cast>, faults: Vec<Fault>) -> Outcome {
-    let mut world = World::of(options, Layout::of(&options), cast);
-    live(&mut world, &faults);
-    outcome(&world, faults)
+    run_in(&mut World::of(options, Layout::of(&options), cast), faults)
 }
 
 /// Runs a trial with these faults. Also gives the files that real processes would have written in it, by name.
 pub fn run_recorded(options: Options, faults: Vec<Fault>) -> (Outcome, Vec<(String, Vec<u8>)>) {
     let mut world = World::recorded(options);
-    live(&mut world, &faults);
-    (outcome(&world, faults), world.into_files())
+    (run_in(&mut world, faults), world.into_files())
 }
 
-fn live(world: &mut World, faults: &[Fault]) {
-    trouble(world, faults);
+/// Runs a trial with these faults in a new world, which can be looked at afterwards.
+pub fn run_in(world: &mut World, faults: Vec<Fault>) -> Outcome {
+    trouble(world, &faults);
     if world.judge.violations.is_empty() {
         recover(world);
     }
     if world.judge.violations.is_empty() {
         world.conclude(Ending::Settled);
     }
+    outcome(world, faults)
 }
 
 fn outcome(world: &World, faults: Vec<Fault>) -> Outcome {

@@ -6,6 +6,7 @@ mod files;
 mod histories;
 mod hostile;
 mod mesh;
+mod orchard;
 mod pardon;
 mod planted;
 mod process;
