@@ -164,7 +164,7 @@ pub enum Denial {
     Taken,
     /// Too many wait.
     Busy,
-    /// The world is divided otherwise, or somebody named lives elsewhere: plan anew.
+    /// The world is divided otherwise: plan anew.
     Stale,
     /// What moved then is no longer known: ask for a later moment. It is this late here.
     TooOld(Time),

@@ -7,7 +7,7 @@ use super::Primary;
 use crate::config::{HOLD_MAX, PAST_MAX};
 use crate::core::{Core, Out};
 use crate::locks::{Claim, Granted, Holder};
-use crate::mesh::{Being, Denial, EventId, Item, Known, Mesh, Wanted};
+use crate::mesh::{Denial, EventId, Item, Known, Mesh, Wanted};
 use crate::plant::Plant;
 use crate::record::{Cause, Change, Index};
 use crate::table::Object;
@@ -58,7 +58,7 @@ impl Primary {
             return; // It has them, and will hear so.
         }
         let now = core.world_now();
-        let denial = if map != core.config.map.version().0 || names_who_left(core, &wanted.scope) {
+        let denial = if map != core.config.map.version().0 {
             Some(Denial::Stale)
         } else if time.is_some_and(|it| HOLD_MAX < now.since(it)) {
             Some(Denial::TooOld(now))
@@ -270,12 +270,6 @@ impl Primary {
 pub(super) fn known(object: &Object) -> Known {
     let Object { id, incarnation, version, motion, state } = object.clone();
     Known { object: id, incarnation, version, motion, state }
-}
-
-/// Whether somebody is named who was here and went elsewhere.
-fn names_who_left(core: &Core, scope: &Scope) -> bool {
-    let left = |it: &ObjectId| core.state.abroad.lives.contains_key(&Being::Object(*it));
-    matches!(scope, Scope::Objects(objects) if objects.iter().any(left))
 }
 
 fn ids(objects: &[Known]) -> Vec<ObjectId> {

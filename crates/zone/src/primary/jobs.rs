@@ -518,22 +518,33 @@ impl Primary {
             return self.end_job(core, event, Err(Failed::refused(why)), out);
         }
         let (scope, zones) = (job.reach.scope.clone(), job.reach.zones.clone());
-        if zones == [self.zone] {
-            let executed = self.execute(core, asked.call(), scope);
-            return self.end_job(core, event, executed, out);
-        }
         let time = job.time.unwrap_or_else(|| core.world_now());
         let mut gathered = BTreeMap::new();
         for (zone, objects) in std::mem::take(&mut job.granted) {
             gathered.extend(objects.into_iter().map(|it| (it.object, (zone, it))));
         }
         let view = Gathered(gathered);
+        if self.misses_somebody(core, &scope, &view) {
+            return self.fail(core, event, PAUSE.0, out);
+        }
+        if zones == [self.zone] {
+            let executed = self.execute(core, asked.call(), scope);
+            return self.end_job(core, event, executed, out);
+        }
         let executed = self.execute_on(core, asked.call(), scope, time, &view);
         let executed = executed.map(|mut it| {
             it.joint = Some(Joint { event, time, zones, known: view.0 });
             it
         });
         self.end_job(core, event, executed, out);
+    }
+
+    /// Whether somebody is named who lives, and was found nowhere: who changed zones while the event waited. Nobody
+    /// is followed with locks in hand, or some would wait in a circle: it lets go and plans anew.
+    fn misses_somebody(&self, core: &Core, scope: &Scope, found: &Gathered) -> bool {
+        let Scope::Objects(objects) = scope else { return false };
+        let is_missed = |it: ObjectId| !found.0.contains_key(&it) && self.owner(core, it).is_some();
+        objects.iter().any(|&it| it != game::WORLD && is_missed(it))
     }
 
     /// Ends a job with what came of it.

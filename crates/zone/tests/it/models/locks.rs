@@ -29,8 +29,10 @@ const ZONES: Zone = 3;
 enum Flaw {
     /// Zones are queued for in any order: the own one first.
     AnyOrder,
-    /// Who asks for somebody who left is sent on, and asks there, with all it holds.
+    /// Who does not find somebody asks where they went, with all it holds.
     FollowForward,
+    /// Who is not found is left out.
+    LeaveOut,
     /// `Plant::NobodyAsks`: whoever holds locks for a dead zone's event is never asked for.
     NobodyAsks,
     /// `Plant::LocksIgnored`: locks are given at once although somebody else holds them.
@@ -92,7 +94,6 @@ enum Says {
     Release,
     Granted { saw: bool },
     Taken,
-    Stale,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,10 +109,9 @@ struct Msg {
 struct State {
     jobs: Vec<Job>,
     tables: Vec<Table>,
-    /// Where the mover is, how often it moved, and which zones know that it left.
+    /// Where the mover is, and how often it moved.
     place: Zone,
     moved: usize,
-    left: BTreeSet<Zone>,
     /// Everything under way, oldest first.
     messages: Vec<Msg>,
     crashes: u8,
@@ -140,6 +140,7 @@ enum Action {
 
 const EXCLUSIVE: &str = "nobody holds what somebody else holds";
 const LOCKED: &str = "whoever is in an event is locked where they are";
+const FOUND: &str = "nobody who is named is missed";
 const ENDS: &str = "every event ends, and nobody is left holding or waiting";
 
 impl Model for Locking {
@@ -160,7 +161,6 @@ impl Model for Locking {
             tables: vec![Table::default(); usize::from(ZONES)],
             place: self.way[0],
             moved: 0,
-            left: BTreeSet::new(),
             messages: Vec::new(),
             crashes: self.crashes,
             unlocked: false,
@@ -188,6 +188,7 @@ impl Model for Locking {
                 it.tables.iter().all(|it| model.is_exclusive(it))
             }),
             Property::always(LOCKED, |_, it: &State| !it.unlocked),
+            Property::always(FOUND, |_, it: &State| !it.missed),
             Property::always(ENDS, |model: &Self, it: &State| it.is_over() || !model.rests(it)),
             Property::sometimes("an event is done in the queue", |_, it: &State| {
                 it.jobs.iter().any(|it| it.stage == Stage::Done && 0 < it.failures)

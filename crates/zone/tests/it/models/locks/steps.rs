@@ -220,12 +220,30 @@ impl State {
 
     /// `run`, and at once everybody hears of it: the decision goes by post.
     fn run(&mut self, model: &Locking, event: Event) {
+        let saw = self.job(event).saw;
+        let misses = !saw && model.names(event).contains(&MOVER);
+        match model.flaw {
+            Some(Flaw::FollowForward) if misses => return self.follow(model, event),
+            Some(Flaw::LeaveOut) => self.missed |= misses,
+            _ if misses => return self.fail(model, event, false),
+            _ => (),
+        }
         self.job(event).stage = Stage::Done;
         let is_locked = self.tables[usize::from(self.place)].holds(event).is_some();
-        let saw = self.job(event).saw;
         self.unlocked |= saw && !is_locked;
-        self.missed |= !saw && model.names(event).contains(&MOVER);
         self.let_go(model, event);
+    }
+
+    /// The mistake: asks where somebody went, with all that is held.
+    fn follow(&mut self, model: &Locking, event: Event) {
+        let there = self.place;
+        let job = self.job(event);
+        if job.zones.contains(&there) {
+            return self.fail(model, event, false);
+        }
+        job.zones.push(there);
+        job.stage = Stage::Queueing(job.zones.len() - 1);
+        self.queue_next(model, event);
     }
 
     /// A request that nobody knows of.
@@ -259,10 +277,9 @@ impl State {
             Says::Granted { .. } if !self.wants(event, attempt) => {
                 self.say(to, from, event, attempt, Says::Release);
             }
-            Says::Taken | Says::Stale if !self.wants(event, attempt) => (),
+            Says::Taken if !self.wants(event, attempt) => (),
             Says::Granted { saw } => self.on_granted(model, from, event, saw),
-            Says::Stale if model.flaw == Some(Flaw::FollowForward) => self.follow(model, from, event),
-            Says::Taken | Says::Stale => self.fail(model, event, says == Says::Taken),
+            Says::Taken => self.fail(model, event, true),
         }
     }
 
@@ -282,19 +299,6 @@ impl State {
         }
     }
 
-    /// The mistake: asks where somebody went, with all that is held.
-    fn follow(&mut self, model: &Locking, from: Zone, event: Event) {
-        let there = self.place;
-        let job = self.job(event);
-        let Stage::Queueing(place) = job.stage else { return self.fail(model, event, false) };
-        if job.zones.contains(&there) {
-            return self.fail(model, event, false);
-        }
-        assert_eq!(job.zones[place], from);
-        job.zones[place] = there;
-        self.queue_next(model, event);
-    }
-
     /// `on_lock`.
     fn on_lock(&mut self, model: &Locking, zone: Zone, event: Event, attempt: u8, waits: bool) {
         let home = model.home(event);
@@ -305,9 +309,6 @@ impl State {
             Some(it) if it < attempt => self.unlock(model, zone, event),
             Some(_) => return,
             None => (),
-        }
-        if model.names(event).contains(&MOVER) && self.left.contains(&zone) {
-            return self.say(zone, home, event, attempt, Says::Stale);
         }
         let says = Says::Granted { saw: self.place == zone };
         if waits && self.table(zone).request(model, event, attempt) {
@@ -362,8 +363,6 @@ impl State {
         if is_locked && model.flaw != Some(Flaw::MoveLocked) {
             return;
         }
-        self.left.insert(self.place);
-        self.left.remove(&to);
         (self.place, self.moved) = (to, self.moved + 1);
     }
 
