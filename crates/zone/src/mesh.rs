@@ -88,6 +88,8 @@ pub struct Passage {
     pub player: Option<(PlayerId, Player)>,
     /// Where that player listens, to be let in at once.
     pub listens: Option<Address>,
+    /// The event as which it waited for its turn, if it did. Its locks end with the offer.
+    pub event: Option<EventId>,
 }
 
 /// Something with a name that changes zones.

@@ -34,7 +34,7 @@ pub fn end(chains: &[Chain<'_>], due: Option<Time>, out: &mut Violations) {
 fn look_at<'a>(line: &'a Line<'_>, held: &mut BTreeMap<EventId, Held<'a>>) -> Vec<String> {
     let mut found: Vec<_> = held
         .iter()
-        .filter(|(event, _)| line.joint() != Some(**event))
+        .filter(|(event, _)| line.joint() != Some(**event) && !is_turn(line, **event))
         .filter_map(|(event, it)| Some(format!("{} is locked for {event}", touched(line, it)?)))
         .collect();
     if let Some(event) = line.joint() {
@@ -59,6 +59,12 @@ fn look_at<'a>(line: &'a Line<'_>, held: &mut BTreeMap<EventId, Held<'a>>) -> Ve
         }
     }
     found
+}
+
+/// Whether these are the locks of somebody who comes and waited for that.
+fn is_turn(line: &Line<'_>, event: EventId) -> bool {
+    matches!(line.record.cause, Cause::Transfer(_))
+        && line.record.changes.contains(&Change::Released { event })
 }
 
 /// What a record touches that is locked.
@@ -178,6 +184,20 @@ mod tests {
         says(verdict(&told), "is locked for");
         let comes = (Cause::Transfer(object(3, 1)), vec![put(object(3, 1), 2, 7, b"b")]);
         says(verdict(&[granted(1, area(5, 10), &[]), comes, released(1)]), "where");
+    }
+
+    #[test]
+    fn whoever_queued_for_a_place_comes_there() {
+        let comes = |number| {
+            (
+                Cause::Transfer(object(3, 1)),
+                [released(number).1, vec![put(object(3, 1), 2, 7, b"b")]].concat(),
+            )
+        };
+        let other = granted(2, area(5, 6), &[]);
+        assert!(verdict(&[granted(1, area(0, 0), &[]), comes(1)]).is_empty());
+        let found = verdict(&[granted(1, area(-9, 0), &[]), other, comes(1), released(2)]);
+        assert!(found[0].contains("is locked for 2.1.2"), "{found:?}");
     }
 
     #[test]

@@ -199,7 +199,7 @@ impl World {
         let (incarnation, version, state) = (thing.incarnation, thing.version, bytes(&state(thing.coins)));
         let known = Known { object: it, incarnation, version, motion, state };
         let player = Some((player(it), row(it, thing.cursor)));
-        let passage = Passage { known, timers: Vec::new(), player, listens: None };
+        let passage = Passage { known, timers: Vec::new(), player, listens: None, event: None };
         let sent = self.post(zone, to, Item::Offer(Box::new(passage)));
         let offered = Change::Offered { object: it, to: ZoneId(to) };
         self.write(zone, Cause::Transfer(it), vec![offered, sent]);

@@ -168,7 +168,7 @@ mod tests {
         let (state, motion) = (bytes(b"a"), Motion::default());
         let known = Known { object: it(), incarnation: 1, version: 4, motion, state };
         let timers = vec![(Time::from_millis(9), bytes(b"wake"))];
-        Passage { known, timers, player: Some((PlayerId(3), row(8))), listens: None }
+        Passage { known, timers, player: Some((PlayerId(3), row(8))), listens: None, event: None }
     }
 
     fn timer(letter: &[u8]) -> Change {

@@ -45,6 +45,7 @@ impl Primary {
                     Err(_) => self.write(core, cause, vec![left], out),
                 }
             }
+            Work::Pass(_) => (),
         }
     }
 
@@ -71,7 +72,7 @@ impl Primary {
                     self.write(core, Cause::Leave(*player), vec![left], out);
                 }
             }
-            Work::Letter(_) | Work::Timer(..) | Work::Think(_) | Work::Join { .. } => (),
+            Work::Letter(_) | Work::Timer(..) | Work::Think(_) | Work::Join { .. } | Work::Pass(_) => (),
         }
     }
 

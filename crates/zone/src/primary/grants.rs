@@ -225,7 +225,11 @@ impl Primary {
         attempt: u32,
         out: &mut Out,
     ) {
-        let decided = |item: &Item| matches!(item, Item::Decided(whole) if whole.event == event);
+        let decided = |item: &Item| match item {
+            Item::Decided(whole) => whole.event == event,
+            Item::Offer(passage) => passage.event == Some(event),
+            _ => false,
+        };
         let posted = core.state.abroad.post.get(&there);
         if !posted.is_some_and(|it| it.items.values().any(|it| decided(&it.1))) {
             self.tell_zone(core, there, Lane::Sure, Mesh::Release { event, attempt }, out);

@@ -41,6 +41,8 @@ pub(super) enum Work {
     Join { player: PlayerId, from: Address, session: u64, name: String, seen: Seen },
     /// A player is gone.
     Leave(PlayerId),
+    /// An object was too often refused by another zone: it waits in line.
+    Pass(ObjectId),
 }
 
 /// Of what there is only one thing done at a time.
@@ -50,6 +52,7 @@ pub(super) enum Subject {
     Letter(Stamp),
     Timer(Stamp),
     Thinker(ObjectId),
+    Passage(ObjectId),
 }
 
 /// The call that a work stands for, with everything in it.
@@ -82,10 +85,11 @@ impl Work {
             Self::Letter(stamp) => Subject::Letter(*stamp),
             Self::Timer(_, stamp) => Subject::Timer(*stamp),
             Self::Think(object) => Subject::Thinker(*object),
+            Self::Pass(object) => Subject::Passage(*object),
         }
     }
 
-    /// What to ask the game; `None` if there is nothing to be done any more.
+    /// What to ask the game; `None` if there is nothing to be done any more, or nothing to ask.
     pub(super) fn asked(&self, state: &State) -> Option<Asked> {
         let here = |object: ObjectId| state.objects.get(object).map(|_| object);
         let avatar = |player: &PlayerId| state.players.get(player)?.avatar.and_then(here);
@@ -116,6 +120,7 @@ impl Work {
                 state.players.get(player).filter(|it| it.present)?;
                 Asked::Leave(avatar(player)?)
             }
+            Self::Pass(_) => return None,
         })
     }
 }
@@ -125,9 +130,9 @@ pub(super) struct Reach {
     pub(super) scope: Scope,
     pub(super) actor: Option<ObjectId>,
     /// The zones that take part, the highest first.
-    zones: Vec<ZoneId>,
+    pub(super) zones: Vec<ZoneId>,
     /// What the game said against it. The actor must be free even to be refused something.
-    refused: Option<Refused>,
+    pub(super) refused: Option<Refused>,
 }
 
 impl Reach {
@@ -187,6 +192,11 @@ impl Jobs {
         self.by_event
             .get(&event)
             .is_some_and(|it| it.attempt == attempt && !matches!(it.stage, Stage::Pausing(_)))
+    }
+
+    /// Whether an event wants locks of a zone.
+    pub(super) fn asks(&self, event: EventId, zone: ZoneId) -> bool {
+        self.by_event.get(&event).is_some_and(|it| it.reach.zones.contains(&zone))
     }
 
     /// How many there are.
@@ -263,6 +273,14 @@ impl Primary {
         self.start_job(core, work, reach, out);
     }
 
+    /// How far a work reaches now; `None` if there is nothing to be done any more.
+    fn plan(&self, core: &Core, work: &Work, now: Time) -> Option<Reach> {
+        match work {
+            Work::Pass(object) => self.reach_of_passage(core, *object, now),
+            _ => Some(self.reach(core, work.asked(&core.state)?.call(), now)),
+        }
+    }
+
     /// How far a call reaches, and into which zones.
     fn reach(&self, core: &Core, call: Call<'_>, now: Time) -> Reach {
         let view = InSight(&core.state.objects, self.borders.ghosts());
@@ -298,7 +316,7 @@ impl Primary {
         self.borders.owner(object)
     }
 
-    fn start_job(&mut self, core: &mut Core, work: Work, reach: Reach, out: &mut Out) {
+    pub(super) fn start_job(&mut self, core: &mut Core, work: Work, reach: Reach, out: &mut Out) {
         let subject = work.subject();
         if !self.jobs.busy.insert(subject) {
             return;
@@ -327,9 +345,9 @@ impl Primary {
     /// Asks for locks, anew.
     fn attempt(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
         let Some(job) = self.jobs.by_event.get(&event) else { return };
-        let Some(asked) = job.work.asked(&core.state) else { return self.drop_job(core, event, out) };
+        let work = job.work.clone();
         let now = core.world_now();
-        let reach = self.reach(core, asked.call(), now);
+        let Some(reach) = self.plan(core, &work, now) else { return self.drop_job(core, event, out) };
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
         job.attempt += 1;
         job.reach = reach;
@@ -513,6 +531,9 @@ impl Primary {
     /// All locks are there: executes the event, once.
     fn run(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
+        if let Work::Pass(object) = job.work {
+            return self.run_passage(core, event, object, out);
+        }
         let Some(asked) = job.work.asked(&core.state) else { return self.drop_job(core, event, out) };
         if let Some(why) = job.reach.refused.take() {
             return self.end_job(core, event, Err(Failed::refused(why)), out);
@@ -563,14 +584,19 @@ impl Primary {
         if undecided {
             self.let_go(core, event, out);
         }
+        self.close_job(core, event, &work, out);
+    }
+
+    /// A job is over, and its locks here with it.
+    pub(super) fn close_job(&mut self, core: &mut Core, event: EventId, work: &Work, out: &mut Out) {
         self.jobs.by_event.remove(&event);
         self.jobs.busy.remove(&work.subject());
         self.unlock(core, Holder::Event(event), out);
-        self.go_on_with(core, &work, out);
+        self.go_on_with(core, work, out);
     }
 
     /// There is nothing to be done any more.
-    fn drop_job(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
+    pub(super) fn drop_job(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
         self.let_go(core, event, out);
         if let Some(job) = self.jobs.by_event.remove(&event) {
             self.jobs.busy.remove(&job.work.subject());
@@ -624,7 +650,7 @@ impl Primary {
                 self.end_job(core, event, Err(Failed::busy()), out);
             }
             Work::Think(_) | Work::Join { .. } => self.drop_job(core, event, out),
-            Work::Act { .. } | Work::Letter(_) | Work::Timer(..) | Work::Leave(_) => {
+            Work::Act { .. } | Work::Letter(_) | Work::Timer(..) | Work::Leave(_) | Work::Pass(_) => {
                 self.attempt(core, event, out);
             }
         }
