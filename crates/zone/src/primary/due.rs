@@ -1,7 +1,7 @@
 //! What happens by itself: letters, timers, thoughts, and checkpoints.
 
 use super::Primary;
-use super::jobs::{Subject, Work};
+use super::work::{Subject, Work};
 use crate::config::{CHECKPOINT_EVERY, DUE_MAX};
 use crate::core::{Core, Out, Purpose};
 use crate::record::{Cause, Change, Stamp};

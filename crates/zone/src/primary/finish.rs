@@ -1,7 +1,8 @@
 //! From what the game made of a work to the record that makes it true.
 
 use super::Primary;
-use super::jobs::Work;
+use super::reach::InSight;
+use super::work::{Asked, Work};
 use super::write::{Executed, Failed};
 use crate::core::{Core, Event, Out};
 use crate::msg::{Closed, Down};
@@ -155,8 +156,8 @@ impl Primary {
         out: &mut Out,
     ) -> bool {
         let now = core.world_now();
-        let asked = super::jobs::Asked::Think(object);
-        let view = super::jobs::InSight(&core.state.objects, self.borders.ghosts());
+        let asked = Asked::Think(object);
+        let view = InSight(&core.state.objects, self.borders.ghosts());
         let Ok(executed) = self.execute_on(core, asked.call(), scope.clone(), now, &view) else {
             return false;
         };

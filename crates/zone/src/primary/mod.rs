@@ -5,8 +5,9 @@
 //!
 //! - `follow`: the backup: sending records, recruiting a new one, losing one.
 //! - `players`: sessions, actions, moves; `due`: letters, timers, thoughts. What is to be done comes from these.
-//! - `jobs`: does it, at once or when all locks are there; `write` and `joint`: from a call of the game to a record;
-//!   `finish`: what else that record says.
+//! - `work`: does it, at once if nothing is in the way; `reach`: which zones it touches; `jobs`: what must wait for
+//!   locks; `attempt`: how they are got.
+//! - `write` and `joint`: from a call of the game to a record; `finish`: what else that record says.
 //! - `announce`: from a committed record to what players see; `views`: who sees whom.
 //!
 //! And with other zones:
@@ -16,6 +17,7 @@
 //! - `passage`: objects that change zones; `borders`: ghosts, theirs and ours.
 
 mod announce;
+mod attempt;
 mod borders;
 mod due;
 mod finish;
@@ -28,7 +30,9 @@ mod past;
 mod peers;
 mod players;
 mod post;
+mod reach;
 mod views;
+mod work;
 mod write;
 
 use crate::config::{Durability, UNACKED_BYTES_MAX};

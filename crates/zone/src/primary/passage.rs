@@ -10,8 +10,9 @@
 
 use super::Primary;
 use super::grants::{known, wider};
-use super::jobs::{Reach, Subject, Work};
 use super::players::Seen;
+use super::reach::Reach;
+use super::work::{Subject, Work};
 use crate::config::{HYSTERESIS, STRAY_MAX};
 use crate::core::{Core, Event, Out, Stage};
 use crate::locks::{Claim, Holder};

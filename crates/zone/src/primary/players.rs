@@ -1,8 +1,8 @@
 //! Players: who is here, what they want, how they move.
 
 use super::Primary;
-use super::jobs::{Subject, Work};
 use super::passage::stray_reach;
+use super::work::{Subject, Work};
 use super::write::Failed;
 use crate::config::{AHEAD_MAX, MOVE_AHEAD_MAX};
 use crate::core::{Core, Event, Out, Stage};

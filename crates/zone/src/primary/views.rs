@@ -1,7 +1,7 @@
 //! Who sees whom: what each player has been told of, and who must be told when an object changes.
 
 use super::Primary;
-use super::jobs::InSight;
+use super::reach::InSight;
 use crate::config::VIEW_SLACK_PERCENT;
 use crate::core::{Core, Out, Purpose};
 use crate::msg::{Down, Shown};
