@@ -34,8 +34,8 @@ enum Flaw {
     NobodyAsks,
     /// `Plant::OneIsForgotten`: one zone does not hear of a decision.
     OneIsForgotten,
-    /// A grant may be heard twice: after the decision it looks like one that is not wanted.
-    GrantedTwice,
+    /// A grant that is not wanted is let go of, whatever was posted: one that is heard twice looks like it.
+    GrantUnwanted,
 }
 
 /// How far the search goes.
@@ -197,9 +197,7 @@ impl Model for Commit {
         let left = state.left;
         for &msg in &state.messages {
             actions.push(Action::HearOld(msg));
-            // A grant is told once, and the link to which it was told does not repeat it.
-            let once = matches!(msg.says, Says::Granted(..)) && self.flaw != Some(Flaw::GrantedTwice);
-            actions.extend((0 < left.repeats && !once).then_some(Action::HearTwice(msg)));
+            actions.extend((0 < left.repeats).then_some(Action::HearTwice(msg)));
             actions.extend((0 < left.losses).then_some(Action::Lose(msg)));
         }
         actions.extend((0 < left.give_ups).then_some(Action::GiveUp));

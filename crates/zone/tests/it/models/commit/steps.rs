@@ -187,8 +187,7 @@ impl State {
     /// `on_granted`, and `run`: the record is the decision.
     fn on_granted(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
         if !self.decider.wants(event, attempt) {
-            let epoch = self.decider.epoch;
-            return self.send(part, epoch, Says::Release(event, attempt));
+            return self.release_there(model, part, event, attempt);
         }
         let Some(job) = &mut self.decider.job else { return };
         job.granted.insert(part);
@@ -199,6 +198,14 @@ impl State {
         self.decider.log.write(|it| it.done.push(event));
         if model.flaw == Some(Flaw::PostEarly) {
             self.messages.extend(self.decider.posts(model.flaw));
+        }
+    }
+
+    /// `release_there`.
+    fn release_there(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
+        let is_posted = self.decider.has_posted(part, event) && model.flaw != Some(Flaw::GrantUnwanted);
+        if !is_posted {
+            self.send(part, self.decider.epoch, Says::Release(event, attempt));
         }
     }
 

@@ -43,7 +43,7 @@ fn every_rule_is_needed() {
     check_fails("taken back", flawed(Flaw::ReleaseAlone, ONE), KEPT);
     check_fails("jobs only", flawed(Flaw::JobsOnly, ONE), KEPT);
     check_fails("an old reign answers", flawed(Flaw::OldAnswers, BOTH), KEPT);
-    check_fails("granted twice", flawed(Flaw::GrantedTwice, Bounds { repeats: 1, ..ONE }), KEPT);
+    check_fails("granted twice", flawed(Flaw::GrantUnwanted, Bounds { repeats: 1, ..ONE }), KEPT);
     check_fails("nobody asks", flawed(Flaw::NobodyAsks, ONE), ENDS);
     let two = Bounds { parts: 2, crashes: 0, ..ONE };
     check_fails("one is forgotten", flawed(Flaw::OneIsForgotten, two), ENDS);
