@@ -5,7 +5,8 @@
 //! waits for them.
 
 use super::Primary;
-use super::jobs::{PAUSE, Stage};
+use super::grants::ids;
+use super::jobs::{Job, PAUSE, Stage};
 use crate::core::{Core, Out};
 use crate::locks::{Claim, Granted, Holder};
 use crate::mesh::{Denial, EventId, Known, Mesh, Wanted};
@@ -14,15 +15,21 @@ use machine::{Lane, Span, Time};
 use space::ZoneId;
 
 impl Primary {
-    /// Asks for locks, anew.
+    /// Plans anew, and asks for locks.
     pub(super) fn attempt(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
-        let Some(job) = self.jobs.by_event.get(&event) else { return };
-        let work = job.work.clone();
         let now = core.world_now();
-        let Some(reach) = self.plan(core, &work, now) else { return self.drop_job(core, event, out) };
+        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        let Some(reach) = self.plan(core, &job.work, now) else { return self.drop_job(core, event, out) };
+        if let Some(job) = self.jobs.by_event.get_mut(&event) {
+            job.reach = reach;
+            self.ask_for_locks(core, event, out);
+        }
+    }
+
+    /// Asks for locks as planned.
+    pub(super) fn ask_for_locks(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
         job.attempt += 1;
-        job.reach = reach;
         (job.time, job.asked, job.holds) = (None, core.now, None);
         job.granted.clear();
         let alone = job.reach.zones == [self.zone];
@@ -47,15 +54,16 @@ impl Primary {
     }
 
     fn try_all(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
-        let now = core.world_now();
-        let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
-        job.time = Some(now.max(job.not_before));
-        let zones = job.reach.zones.clone();
-        let claim = self.own_claim(core, event);
+        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        let (zones, scope) = (job.reach.zones.clone(), job.reach.scope.clone());
+        let (time, found) = self.find_own(core, job);
+        let (claim, now) = (Claim { scope, objects: ids(&found) }, core.world_now());
         if !self.locks.take(Holder::Event(event), claim, &core.state.objects, now) {
             return self.fail(core, event, Span::ZERO, out);
         }
-        self.got_own(core, event);
+        if let Some(job) = self.jobs.by_event.get_mut(&event) {
+            job.got(self.zone, core.now, time, found);
+        }
         let Some(wanted) = self.wanted(core, event, false) else { return };
         let own = self.zone;
         for zone in zones.into_iter().filter(|&it| it != own) {
@@ -63,41 +71,26 @@ impl Primary {
         }
     }
 
-    /// The own objects of a job, locked from now on.
-    fn own_claim(&self, core: &mut Core, event: EventId) -> Claim {
-        let Some(job) = self.jobs.by_event.get(&event) else {
-            return Claim { scope: Scope::Objects(Vec::new()), objects: Vec::new() };
-        };
-        let time = job.time.unwrap_or_else(|| core.world_now());
-        let found = self.gather(core, &job.reach.scope, job.reach.actor, time);
-        let objects = found.into_iter().map(|it| it.object).collect();
-        Claim { scope: job.reach.scope.clone(), objects }
-    }
-
-    fn got_own(&mut self, core: &mut Core, event: EventId) {
-        let Some(job) = self.jobs.by_event.get(&event) else { return };
+    /// The own objects of a job, and the moment at which they are looked for.
+    fn find_own(&self, core: &mut Core, job: &Job) -> (Time, Vec<Known>) {
         let time = job.time.unwrap_or_else(|| core.world_now().max(job.not_before));
-        let found = self.gather(core, &job.reach.scope, job.reach.actor, time);
-        if let Some(job) = self.jobs.by_event.get_mut(&event) {
-            job.time = Some(time);
-            job.holds.get_or_insert(core.now);
-            job.granted.insert(self.zone, found);
-        }
+        (time, self.gather(core, &job.reach.scope, job.reach.actor, time))
     }
 
     /// Asks the next zone in line, or executes.
     fn queue_next(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
-        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
         let Stage::Queueing(place) = job.stage else { return };
+        job.asked = core.now;
         let Some(&zone) = job.reach.zones.get(place) else { return self.run(core, event, out) };
-        if let Some(job) = self.jobs.by_event.get_mut(&event) {
-            job.asked = core.now;
-        }
         if zone != self.zone {
             let Some(wanted) = self.wanted(core, event, true) else { return };
             return self.tell_zone(core, zone, Lane::Sure, Mesh::Lock(wanted), out);
         }
-        let (claim, now) = (self.own_claim(core, event), core.world_now());
+        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        let scope = job.reach.scope.clone();
+        let objects = ids(&self.find_own(core, job).1);
+        let (claim, now) = (Claim { scope, objects }, core.world_now());
         match self.locks.request(Holder::Event(event), claim, &core.state.objects, now) {
             Granted::Now => self.job_granted(core, event, out),
             Granted::Later => (),
@@ -107,19 +100,19 @@ impl Primary {
 
     /// The own zone's locks are there.
     pub(super) fn job_granted(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
-        if let Some(job) = self.jobs.by_event.get_mut(&event)
-            && let Stage::Queueing(place) = job.stage
-        {
+        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        let Stage::Queueing(place) = job.stage else { return };
+        let (time, found) = self.find_own(core, job);
+        let claim = Claim { scope: Scope::Objects(Vec::new()), objects: ids(&found) };
+        let (now, holder) = (core.world_now(), Holder::Event(event));
+        // Whoever walked in while it waited may be somebody else's.
+        if self.locks.is_held(&claim, holder, &core.state.objects, now) {
+            return self.fail(core, event, PAUSE.0, out);
+        }
+        self.locks.add_objects(holder, &claim.objects);
+        if let Some(job) = self.jobs.by_event.get_mut(&event) {
+            job.got(self.zone, core.now, time, found);
             job.stage = Stage::Queueing(place + 1);
-            let found = self.own_claim(core, event).objects;
-            let claim = Claim { scope: Scope::Objects(Vec::new()), objects: found };
-            let (now, holder) = (core.world_now(), Holder::Event(event));
-            // Whoever walked in while it waited may be somebody else's.
-            if self.locks.is_held(&claim, holder, &core.state.objects, now) {
-                return self.fail(core, event, PAUSE.0, out);
-            }
-            self.locks.add_objects(holder, &claim.objects);
-            self.got_own(core, event);
             self.queue_next(core, event, out);
         }
     }
@@ -136,11 +129,9 @@ impl Primary {
             return self.release_there(core, from, event, attempt, out);
         }
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
-        if job.granted.insert(from, objects).is_some() {
+        if !job.got(from, core.now, time, objects) {
             return;
         }
-        job.time.get_or_insert(time);
-        job.holds.get_or_insert(core.now);
         match job.stage {
             Stage::Trying if job.granted.len() == job.reach.zones.len() => self.run(core, event, out),
             Stage::Queueing(place) if job.reach.zones.get(place) == Some(&from) => {

@@ -276,7 +276,7 @@ pub(super) fn known(object: &Object) -> Known {
     Known { object: id, incarnation, version, motion, state }
 }
 
-fn ids(objects: &[Known]) -> Vec<ObjectId> {
+pub(super) fn ids(objects: &[Known]) -> Vec<ObjectId> {
     objects.iter().map(|it| it.object).collect()
 }
 

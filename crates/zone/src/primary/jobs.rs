@@ -49,6 +49,15 @@ pub(super) struct Job {
     pub(super) failures: u32,
 }
 
+impl Job {
+    /// Takes in what is there with a zone's locks; whether that is new.
+    pub(super) fn got(&mut self, zone: ZoneId, now: Time, time: Time, found: Vec<Known>) -> bool {
+        self.time.get_or_insert(time);
+        self.holds.get_or_insert(now);
+        self.granted.insert(zone, found).is_none()
+    }
+}
+
 /// Everything that is being done and not done yet.
 #[derive(Default)]
 pub(super) struct Jobs {
@@ -100,6 +109,7 @@ impl Objects for Gathered {
 }
 
 impl Primary {
+    /// Something must wait for locks, here or elsewhere.
     pub(super) fn start_job(&mut self, core: &mut Core, work: Work, reach: Reach, out: &mut Out) {
         let subject = work.subject();
         if !self.jobs.busy.insert(subject) {
@@ -123,7 +133,7 @@ impl Primary {
             failures: 0,
         };
         self.jobs.by_event.insert(event, job);
-        self.attempt(core, event, out);
+        self.ask_for_locks(core, event, out);
     }
 
     /// All locks are there: executes the event, once.
