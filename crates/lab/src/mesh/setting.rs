@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// What a message takes of a server's time, in or out, in microseconds. The paper does not say how fast its servers were;
 /// it says that one of them could bear 150 clients and not 200. With this, the round figure nearest to that, one of ours
-/// is 85 % busy with 150 and cannot keep up with 200.
+/// is 88 % busy with 150 and cannot keep up with 200.
 pub const SERVICE_US: u64 = 200;
 
 /// The parts of the experiment.
