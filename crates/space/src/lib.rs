@@ -24,6 +24,8 @@ mod partition;
 
 mod grid;
 
+mod voronoi;
+
 pub use config::{CORNERS_MAX, DEPTH_MAX, EDGES_MAX, REGIONS_TOGETHER_MAX, VERSION_MAX, ZONES_MAX};
 pub use grid::Grid;
 pub use heading::Heading;
@@ -35,3 +37,4 @@ pub use partition::{
 };
 pub use polygon::{Polygon, PolygonError};
 pub use position::{COORDINATE_MAX, COORDINATE_MIN, Distance, OutOfRange, Position};
+pub use voronoi::{Neighbour, Voronoi};

@@ -1,4 +1,4 @@
-//! Regions, partitions and the grid, against the dullest correct models.
+//! Regions, partitions, the grid and the Voronoi diagram, against the dullest correct models.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop here")]
 
@@ -8,4 +8,5 @@ mod model;
 mod outline;
 mod partition;
 mod polygon;
+mod voronoi;
 mod world;

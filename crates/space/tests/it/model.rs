@@ -38,6 +38,20 @@ impl HalfPlane {
         Self { strict: true, ..Self::left(to, from) }
     }
 
+    /// At most as far from `site` as from `other`, which is elsewhere.
+    pub(crate) fn nearer(site: Position, other: Position) -> Self {
+        let (sx, sy, ox, oy) = (wide(site.x()), wide(site.y()), wide(other.x()), wide(other.y()));
+        let two = wide(2);
+        let c = ox * ox + oy * oy - sx * sx - sy * sy;
+        Self { a: two * (sx - ox), b: two * (sy - oy), c, strict: false }
+    }
+
+    /// Whether one can go along `line` for ever, one way or the other, without leaving.
+    fn follows(&self, line: &Self, back: bool) -> bool {
+        let along = self.b * line.a - self.a * line.b;
+        if back { along <= wide(0) } else { wide(0) <= along }
+    }
+
     /// Whether the half-plane, or its closure, holds `at`.
     fn holds(&self, at: &Point, closed: bool) -> bool {
         let value = self.a * at.x + self.b * at.y + self.c * at.w;
@@ -118,6 +132,14 @@ impl Piece {
 
     pub(crate) fn meets_disc(&self, centre: Position, radius: Distance) -> bool {
         self.is_near(radius, &centre.into())
+    }
+
+    /// Whether some of the closed piece, which must not be empty, lies outside the disc.
+    pub(crate) fn reaches_beyond(&self, centre: Position, radius: Distance) -> bool {
+        let way_out = |line, back| self.0.iter().all(|side| side.follows(line, back));
+        self.0.is_empty()
+            || self.0.iter().any(|line| way_out(line, false) || way_out(line, true))
+            || self.corners().iter().any(|it| !it.is_within(radius, &centre.into()))
     }
 
     pub(crate) fn is_within(&self, reach: Distance, other: &Self) -> bool {
