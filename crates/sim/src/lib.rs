@@ -43,6 +43,9 @@
 //! Read `sim` first (the loop), then `network`, `link` and `queue`; for faults `host`, `outage` and the
 //! `faults` of `sim` and `network`.
 //!
+//! Who is there, where they walk, and what befalls them all at once is drawn in [`crowd`], for experiments
+//! that need many players before they need any protocol.
+//!
 //! This crate never reads a clock, never draws chance from outside, and knows no protocol. It is not
 //! the judge either: what must hold in a run is for checkers that look at it between steps.
 
@@ -50,6 +53,7 @@ mod buffers;
 mod clock;
 pub mod config;
 mod counters;
+pub mod crowd;
 pub mod echo;
 mod flight;
 mod happening;

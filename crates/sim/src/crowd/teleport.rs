@@ -1,0 +1,45 @@
+//! Random waypoint with jumps: players who use portals, die or log in elsewhere.
+
+use super::Ways;
+use super::draw;
+use super::ground::Square;
+use super::waypoint::Waypoint;
+use machine::{Rng, Span};
+use space::Position;
+
+/// One walker's way, and its jumps.
+#[derive(Clone, Debug)]
+pub(super) struct Teleporter {
+    way: Waypoint,
+    world: Square,
+    mean: Span,
+    /// How long until the next jump, in microseconds of walking.
+    left: u64,
+    rng: Rng,
+}
+
+/// `count` walkers who start, walk and jump anywhere in the world.
+pub(super) fn all(count: u32, world: Square, mean: Span, rng: &Rng) -> (Vec<Position>, Ways) {
+    let walker = |number| Teleporter::new(world, mean, rng.fork_named(number));
+    let (starts, ways) = (0..count.into()).map(walker).unzip();
+    (starts, Ways::Jumping(ways))
+}
+
+impl Teleporter {
+    fn new(world: Square, mean: Span, mut rng: Rng) -> (Position, Self) {
+        let (start, way) = Waypoint::new(world, world, rng.fork());
+        let left = draw::exponential(mean, &mut rng).as_micros();
+        (start, Self { way, world, mean, left, rng })
+    }
+
+    /// A step, or a jump if one is due within it. The wait for the next begins with the next step: waiting of this
+    /// kind has no memory, so jumps are as frequent however often the walker moves.
+    pub(super) fn step(&mut self, from: Position, pace: f64, span: Span) -> Position {
+        if self.left <= span.as_micros() {
+            self.left = draw::exponential(self.mean, &mut self.rng).as_micros();
+            return self.world.somewhere(&mut self.rng);
+        }
+        self.left -= span.as_micros();
+        self.way.step(from, pace)
+    }
+}
