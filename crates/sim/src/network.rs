@@ -33,8 +33,12 @@ pub(crate) struct Network {
     pub(crate) unlinked: u64,
     /// How many links were cut, by whomever.
     pub(crate) severed: u64,
+    /// What links are like that come by themselves, in an open network.
+    pub(crate) open: Option<Profile>,
     /// How long a silence kills a link.
     pub(crate) give_up_after: Span,
+    /// How many machines there are.
+    pub(crate) hosts: u32,
     ways: Vec<Way>,
     routes: Routes,
     buffers: Buffers,
@@ -58,7 +62,9 @@ impl Network {
             history: History::new(),
             unlinked: 0,
             severed: 0,
+            open: None,
             give_up_after: GIVE_UP_AFTER,
+            hosts: 0,
             ways: Vec::new(),
             routes: Routes::new(),
             buffers: Buffers::new(),
@@ -137,7 +143,7 @@ impl Network {
             let way = self.way(from, peer).filter(|way| self.ways[way.index()].takes());
             match way {
                 Some(way) => self.accept(way, parcel),
-                None => self.drop_unlinked(from, peer, buffer),
+                None => self.send_unlinked(from, peer, parcel),
             }
         }
         self.buffers.release(buffer);
@@ -205,9 +211,21 @@ impl Network {
         (from, address(to))
     }
 
-    /// A message has no link to go over. It is gone, but what was tried is part of the history.
+    /// A message has no link to go over. In an open network it gets one, which nobody hears of. Otherwise it is gone, but
+    /// what was tried is part of the history.
     #[cold] // Rare, and kept out of `send`, which every message passes.
-    fn drop_unlinked(&mut self, from: u32, to: Address, buffer: BufferId) {
+    fn send_unlinked(&mut self, from: u32, to: Address, parcel: Parcel) {
+        let buffer = parcel.buffer;
+        let is_there = |it: &u32| *it < self.hosts && *it != from;
+        if let (Some(profile), Some(host)) = (self.open, u32::try_from(to.0).ok().filter(is_there)) {
+            let way = self.way(from, to).unwrap_or_else(|| self.add_pair(from, host));
+            for way in [way, way.back()] {
+                let way = &mut self.ways[way.index()];
+                way.open(profile);
+                way.heard = way.link;
+            }
+            return self.accept(way, parcel);
+        }
         self.unlinked += 1;
         self.history.note(Kind::Unlinked, self.now, from);
         self.history.note_value(&to);

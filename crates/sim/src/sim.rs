@@ -67,8 +67,15 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     pub fn add(&mut self, machine: M) -> Address {
         let host = u32::try_from(self.hosts.len()).expect("fewer than 2^32 machines");
         self.hosts.push(Host::new(machine));
+        self.network.hosts = host + 1;
         self.set_alarm(host);
         address(host)
+    }
+
+    /// Opens the network: from now on every machine can send to every other whose address it knows. The first message
+    /// between two that have no link makes one like `profile`, both ways, and nobody hears of it.
+    pub fn open(&mut self, profile: Profile) {
+        self.network.open = Some(profile);
     }
 
     /// Joins two machines by a link that is the same both ways. See [`Sim::connect_with`].

@@ -1,9 +1,9 @@
 //! Links, in numbers.
 
 use crate::probe::*;
-use machine::{Lane, Rng, Span, Time};
+use machine::{Address, Lane, Rng, Span, Time};
 use proptest::prelude::*;
-use sim::{Counters, Profile, Tally};
+use sim::{Counters, Profile, Sim, Tally};
 
 #[test]
 fn a_message_takes_the_delay_each_way() {
@@ -292,4 +292,22 @@ proptest! {
         let soonest = arrivals.iter().all(|it| ms(u64::from(it.1[0]) + 10) <= it.0);
         prop_assert!(soonest, "a message was faster than its delay");
     }
+}
+
+#[test]
+fn in_an_open_network_everybody_reaches_everybody() {
+    let mut sim = Sim::new(1);
+    assert_eq!([A, B, C].map(|_| sim.add(Probe::default())), [A, B, C]);
+    sim.command(ms(0), A, Do::Send(vec![C], Lane::Sure, vec![1]));
+    sim.run_until(ms(10));
+    assert_eq!((sim.unlinked(), sim.is_linked(A, C)), (1, false));
+    sim.open(delay(10));
+    sim.command(ms(20), A, Do::Send(vec![B, C, Address(9), A], Lane::Sure, vec![2]));
+    sim.command(ms(40), C, Do::Send(vec![A], Lane::Sure, vec![3]));
+    sim.run_until(ms(100));
+    assert_eq!(arrivals(&sim, B), [(ms(30), vec![2])]);
+    assert_eq!(arrivals(&sim, C), [(ms(30), vec![2])]);
+    assert_eq!(arrivals(&sim, A), [(ms(50), vec![3])]);
+    assert_eq!(sim.unlinked(), 3, "nobody is at the one address, and the other is one's own");
+    assert!(sim.is_linked(A, C) && !sim.is_linked(B, C));
 }
