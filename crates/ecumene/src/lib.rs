@@ -17,6 +17,7 @@ mod bench;
 mod check;
 mod lab_a3;
 mod lab_mesh;
+mod lab_vast;
 mod play;
 mod progress;
 mod schema;
@@ -72,6 +73,8 @@ enum Experiment {
     A3(lab_a3::Args),
     /// A mesh of zone servers (Assiotis and Tzanov 2006): what borders cost, and what more servers bring.
     Mesh(lab_mesh::Args),
+    /// VAST, a Voronoi overlay of peers (Backhaus and Krause 2007): how it falls apart, and what holds it together.
+    Vast(lab_vast::Args),
 }
 
 /// Runs the command line; the exit code is 0, 1 for what went wrong, or 2 for what was asked wrongly.
@@ -91,6 +94,7 @@ pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
     let outcome = match cli.command {
         Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
         Command::Lab(Experiment::Mesh(args)) => lab_mesh::run(&args),
+        Command::Lab(Experiment::Vast(args)) => lab_vast::run(&args),
         Command::Bench(bench) => bench::run(&bench),
         Command::Sim(sim) => sim::run(&sim),
         Command::Check(args) => check::run(&args),

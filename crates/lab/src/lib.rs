@@ -8,12 +8,14 @@
 //! |---|---|
 //! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
 //! | [`mesh`] | Assiotis and Tzanov 2006: what borders between servers cost, and what more servers bring |
+//! | [`vast`] | Backhaus and Krause 2007: a Voronoi overlay of peers, how it falls apart and what holds it together |
 //! | [`mod@bench`] | speed of the interest engine, of a zone and of the simulator |
 
 pub mod a3;
 pub mod bench;
 pub mod mesh;
 mod report;
+pub mod vast;
 mod walk;
 
 pub use walk::Walk;

@@ -1,0 +1,16 @@
+//! VAST, the experiment of Backhaus and Krause (2007): players who tell each other where they are, and whether they stay
+//! together.
+//!
+//! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `world` (who joins, walks and leaves),
+//! `oracle` (the overlay as it should be), `results` (what came of it, in the paper's terms).
+
+mod node;
+mod oracle;
+mod results;
+mod setting;
+mod world;
+
+pub use oracle::Sample;
+pub use results::{Results, Summary, json, results, tables};
+pub use setting::{Options, Protocol, SettingError, Sizes, Walk, case};
+pub use world::{Case, Ran, run};

@@ -1,0 +1,120 @@
+//! The overlay as it should be: one diagram of everybody, and every list compared with it.
+
+use super::world::Sitting;
+use machine::{Address, Span, Time};
+use serde::Serialize;
+use space::Voronoi;
+use std::collections::BTreeMap;
+
+/// Whoever has been in for less is not compared yet.
+const SETTLED: Span = Span::from_secs(1);
+
+/// The overlay at one moment.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Sample {
+    /// When, in seconds.
+    pub t: f64,
+    /// Those whom a peer should know and does not, per peer.
+    pub missing: f64,
+    /// Those whom it knows and need not, per peer.
+    pub superfluous: f64,
+    /// Of all pairs within view of each other, those where the one knows the other, in per cent.
+    pub consistency: f64,
+    /// Into how many parts the overlay has fallen.
+    pub components: usize,
+    /// How many of all peers are in the largest, in per cent.
+    pub largest: f64,
+    /// How long lists are.
+    pub neighbours: f64,
+    /// How far from the truth a place is that a peer has of somebody in view, in metres.
+    pub drift: f64,
+    /// How many were in.
+    pub peers: usize,
+}
+
+/// Compares every list with the truth.
+pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>) -> Sample {
+    let settled = |it: &Sitting<'_>| SETTLED <= now.since(it.since);
+    let mut truth = Voronoi::new();
+    for (&address, it) in sitting {
+        truth.put(address, it.peer.info().position);
+    }
+    let mut counts = Counts::default();
+    let mut expected = Vec::new();
+    for (&address, it) in sitting.iter().filter(|it| settled(it.1)) {
+        let (place, aoi) = (it.peer.info().position, it.peer.info().aoi);
+        truth.neighbours(address, aoi, &mut expected);
+        let known = |other: Address| it.peer.entry(other);
+        for neighbour in &expected {
+            let Some(other) = sitting.get(&neighbour.key).filter(|it| settled(it)) else { continue };
+            let there = other.peer.info().position;
+            let entry = known(neighbour.key);
+            counts.missing += usize::from(entry.is_none());
+            if place.is_within(aoi, there) {
+                counts.in_view += 1;
+                counts.seen += usize::from(entry.is_some());
+                if let Some(entry) = entry {
+                    counts.drift += (entry.info.position.distance_squared(there) as f64).sqrt() / 1e3;
+                }
+            }
+        }
+        for (other, _) in it.peer.list() {
+            counts.listed += 1;
+            let needed = expected.binary_search_by_key(&other, |it| it.key).is_ok();
+            counts.superfluous += usize::from(!needed);
+        }
+        counts.peers += 1;
+    }
+    let (components, largest) = components(sitting);
+    let each = |count: usize| count as f64 / counts.peers.max(1) as f64;
+    Sample {
+        t: now.since(Time::ZERO).as_secs_f64(),
+        missing: each(counts.missing),
+        superfluous: each(counts.superfluous),
+        consistency: if counts.in_view == 0 {
+            100.0
+        } else {
+            100.0 * counts.seen as f64 / counts.in_view as f64
+        },
+        components,
+        largest: 100.0 * largest as f64 / sitting.len().max(1) as f64,
+        neighbours: each(counts.listed),
+        drift: counts.drift / counts.seen.max(1) as f64,
+        peers: sitting.len(),
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    peers: usize,
+    missing: usize,
+    superfluous: usize,
+    listed: usize,
+    in_view: usize,
+    seen: usize,
+    drift: f64,
+}
+
+/// Into how many parts the lists divide everybody, and how large the largest is.
+fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
+    let number: BTreeMap<Address, usize> = sitting.keys().enumerate().map(|(n, &it)| (it, n)).collect();
+    let mut parent: Vec<usize> = (0..sitting.len()).collect();
+    fn root(parent: &mut [usize], mut it: usize) -> usize {
+        while parent[it] != it {
+            parent[it] = parent[parent[it]];
+            it = parent[it];
+        }
+        it
+    }
+    for (address, it) in sitting {
+        for other in it.peer.list().filter_map(|it| number.get(&it.0)) {
+            let (a, b) = (root(&mut parent, number[address]), root(&mut parent, *other));
+            parent[a] = b;
+        }
+    }
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    for it in 0..parent.len() {
+        *sizes.entry(root(&mut parent, it)).or_default() += 1;
+    }
+    (sizes.len(), sizes.values().copied().max().unwrap_or(0))
+}

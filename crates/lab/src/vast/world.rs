@@ -1,0 +1,281 @@
+//! A world of peers: who joins, walks and leaves when, and what is seen of it.
+
+use super::node::{Node, Order};
+use super::oracle::{Sample, examine};
+use machine::{Address, Rng, Span, Time};
+use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
+use sim::crowd::{Crowd, CrowdError, Ground, Instruction, Manner, Movement, Population, Schedule, WalkerId};
+use sim::{Profile, Sim};
+use space::Position;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a run is like.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// How peers behave.
+    pub config: Config,
+    /// How they walk.
+    pub movement: Movement,
+    /// How many there are.
+    pub peers: u32,
+    /// Where.
+    pub ground: Ground,
+    /// Who comes and goes, and when.
+    pub schedule: Schedule,
+    /// What lines between peers are like.
+    pub line: Profile,
+    /// How long it lasts.
+    pub lasts: Span,
+    /// How often the overlay is examined.
+    pub sample: Span,
+    /// Where chance starts.
+    pub seed: u64,
+}
+
+impl Case {
+    /// Refuses a crowd or a schedule that cannot be.
+    pub fn check(&self) -> Result<(), CrowdError> {
+        let rng = Rng::seeded(self.seed);
+        Crowd::new(self.movement, self.peers, self.ground, &rng)?;
+        Population::new(self.peers, self.schedule.clone(), &rng)?;
+        Ok(())
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The overlay as it was, now and then.
+    pub samples: Vec<Sample>,
+    /// Bytes that a peer sent per second, over everybody's time in.
+    pub sent: Sent,
+    /// How long all peers together were in, in seconds.
+    pub presence: f64,
+    /// The most bytes, by the paper's sizes, that a peer sent in one second.
+    pub most_bytes: u64,
+    /// How many inputs reached machines.
+    pub events: u64,
+    /// The hash of the history.
+    pub history: u64,
+}
+
+/// A peer that is in.
+pub struct Sitting<'a> {
+    /// Who.
+    pub peer: &'a Peer,
+    /// Since when.
+    pub since: Time,
+}
+
+struct World<'a> {
+    case: &'a Case,
+    sim: Sim<Node>,
+    crowd: Crowd,
+    population: Population,
+    rng: Rng,
+    /// When whom moves next.
+    ticks: BTreeMap<(Time, u32), ()>,
+    /// Since when whom is in.
+    ready: BTreeMap<Address, Time>,
+    /// What each had sent when it was last looked at, and what has left with those who left.
+    seconds: BTreeMap<Address, u64>,
+    gone: Sent,
+    presence: f64,
+    most_bytes: u64,
+    samples: Vec<Sample>,
+}
+
+/// Runs a case; says how far it is, in simulated seconds.
+///
+/// # Panics
+/// If the case cannot be: settings are checked before.
+pub fn run(case: &Case, progress: &dyn Fn(u64)) -> Ran {
+    World::new(case).live(progress)
+}
+
+impl<'a> World<'a> {
+    fn new(case: &'a Case) -> Self {
+        let rng = Rng::seeded(case.seed).fork_named(0x7661_7374);
+        let mut sim = Sim::new(case.seed);
+        sim.open(case.line);
+        for _ in 0..case.peers {
+            sim.add(Node::Seat(Box::default()));
+        }
+        sim.add(Node::Rendezvous(Rendezvous::new(rng.fork_named(1))));
+        Self {
+            crowd: Crowd::new(case.movement, case.peers, case.ground, &rng).expect("settings are checked"),
+            population: Population::new(case.peers, case.schedule.clone(), &rng)
+                .expect("settings are checked"),
+            case,
+            sim,
+            rng,
+            ticks: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            seconds: BTreeMap::new(),
+            gone: Sent::default(),
+            presence: 0.0,
+            most_bytes: 0,
+            samples: Vec::new(),
+        }
+    }
+
+    const fn rendezvous(&self) -> Address {
+        Address(self.case.peers as u64)
+    }
+
+    fn live(mut self, progress: &dyn Fn(u64)) -> Ran {
+        let end = Time::ZERO + self.case.lasts;
+        let second = Span::from_secs(1);
+        let (mut next_second, mut next_sample) = (Time::ZERO + second, Time::ZERO + self.case.sample);
+        while self.sim.now() < end {
+            let tick = self.ticks.keys().next().map_or(end, |it| it.0);
+            let instruction = self.population.deadline().unwrap_or(end);
+            let until = tick.min(instruction).min(next_second).min(next_sample).min(end);
+            while self.sim.step_until(until) {
+                self.hear();
+            }
+            self.hear();
+            while let Some((_, it)) = self.population.pop_due(until) {
+                self.follow(it);
+            }
+            while let Some((&(at, walker), ())) = self.ticks.first_key_value().filter(|it| it.0.0 <= until) {
+                self.ticks.remove(&(at, walker));
+                self.step(WalkerId(walker));
+            }
+            if next_second <= until {
+                self.count_second();
+                next_second += second;
+                progress(until.as_secs());
+            }
+            if next_sample <= until {
+                let sample = examine(until, &self.sitting());
+                self.samples.push(sample);
+                next_sample += self.case.sample;
+            }
+        }
+        let mut sent = self.gone;
+        for walker in 0..self.case.peers {
+            if let Some(peer) = self.peer(Address(u64::from(walker))) {
+                add(&mut sent, peer.sent());
+            }
+        }
+        Ran {
+            samples: self.samples,
+            sent,
+            presence: self.presence,
+            most_bytes: self.most_bytes,
+            events: self.sim.events(),
+            history: self.sim.history(),
+        }
+    }
+
+    fn peer(&self, address: Address) -> Option<&Peer> {
+        self.sim.machine(address).seat()?.peer.as_ref()
+    }
+
+    fn sitting(&self) -> BTreeMap<Address, Sitting<'_>> {
+        let ready = self.ready.iter();
+        ready.filter_map(|(&it, &since)| Some((it, Sitting { peer: self.peer(it)?, since }))).collect()
+    }
+
+    /// What peers told of themselves.
+    fn hear(&mut self) {
+        let raised: Vec<_> = self.sim.raised().collect();
+        for it in raised {
+            if it.event == Event::Ready {
+                self.ready.insert(it.by, it.at);
+                self.order(self.rendezvous(), Order::Member(Member::In(it.by)));
+                let phase = self.rng.below(self.case.config.interval.as_micros());
+                self.ticks.insert((it.at + Span::from_micros(phase), it.by.0 as u32), ());
+            }
+        }
+    }
+
+    fn order(&mut self, to: Address, order: Order) {
+        self.sim.command(self.sim.now(), to, order);
+    }
+
+    fn follow(&mut self, instruction: Instruction) {
+        match instruction {
+            Instruction::Join { walker, life } => self.join(walker, life),
+            Instruction::Leave { walker, manner } => self.leave(walker, manner),
+            Instruction::Cut(sides) => {
+                let sides = Arc::new(sides);
+                self.divide(Some(&sides));
+            }
+            Instruction::Mend => self.divide(None),
+        }
+    }
+
+    fn join(&mut self, walker: WalkerId, life: u32) {
+        let address = Address(u64::from(walker.0));
+        let position = self.crowd.join(walker);
+        let group = self.crowd.group(walker);
+        let group = if group.len() < 2 { 0 } else { group.start + 1 };
+        let aoi = self.case.config.aoi;
+        let me = Info { address, life: life + 1, sequence: 0, position, aoi, group };
+        let rng = self.rng.fork_named(u64::from(walker.0) << 32 | u64::from(life));
+        let peer = Peer::new(self.case.config, me, self.rendezvous(), rng);
+        if let Some(seat) = self.sim.machine_mut(address).seat_mut() {
+            seat.peer = Some(peer);
+        }
+        self.order(address, Order::Peer(Command::Join(position)));
+    }
+
+    fn leave(&mut self, walker: WalkerId, manner: Manner) {
+        let address = Address(u64::from(walker.0));
+        self.crowd.leave(walker);
+        if manner == Manner::Graceful {
+            self.order(address, Order::Peer(Command::Leave));
+            while self.sim.step_until(self.sim.now()) {}
+        }
+        self.ready.remove(&address);
+        self.seconds.remove(&address);
+        self.order(self.rendezvous(), Order::Member(Member::Out(address)));
+        if let Some(peer) = self.sim.machine_mut(address).seat_mut().and_then(|it| it.peer.take()) {
+            add(&mut self.gone, peer.sent());
+        }
+    }
+
+    fn divide(&mut self, sides: Option<&Arc<sim::crowd::Sides>>) {
+        for walker in 0..self.case.peers {
+            if let Some(seat) = self.sim.machine_mut(Address(u64::from(walker))).seat_mut() {
+                seat.sides = sides.cloned();
+            }
+        }
+    }
+
+    /// A peer walks on, if it is still there.
+    fn step(&mut self, walker: WalkerId) {
+        let address = Address(u64::from(walker.0));
+        if !self.ready.contains_key(&address) {
+            return;
+        }
+        let interval = self.case.config.interval;
+        let position: Position = self.crowd.step(walker, interval);
+        self.order(address, Order::Peer(Command::Move(position)));
+        self.ticks.insert((self.sim.now() + interval, walker.0), ());
+    }
+
+    /// What everybody sent in the last second.
+    fn count_second(&mut self) {
+        let all: Vec<Address> = self.ready.keys().copied().collect();
+        for address in all {
+            let Some(sent) = self.peer(address).map(|it| it.sent().paper.iter().sum::<u64>()) else {
+                continue;
+            };
+            let before = self.seconds.insert(address, sent).unwrap_or(0);
+            self.most_bytes = self.most_bytes.max(sent - before);
+            self.presence += 1.0;
+        }
+    }
+}
+
+fn add(all: &mut Sent, sent: &Sent) {
+    for kind in 0..all.messages.len() {
+        all.messages[kind] += sent.messages[kind];
+        all.paper[kind] += sent.paper[kind];
+        all.wire[kind] += sent.wire[kind];
+    }
+}

@@ -1,0 +1,47 @@
+//! Overlays of peers, small enough for every day: the paper's falls apart, ours does not.
+
+use lab::vast::{Case, Options, Protocol, Ran, Walk, case, run};
+use machine::Span;
+
+fn small(protocol: Protocol, switches: &[(&str, &str)]) -> Case {
+    let switches = switches.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let options =
+        Options { protocol, switches, peers: 72, hours: 0.1, sample: 30, ..Options::paper(Walk::Groups) };
+    case(&options).unwrap()
+}
+
+fn ran(case: &Case) -> Ran {
+    run(case, &|_| ())
+}
+
+#[test]
+fn throwing_moves_of_strangers_away_is_what_breaks_the_papers_overlay() {
+    let last = |switches: &[(&str, &str)]| *ran(&small(Protocol::Paper, switches)).samples.last().unwrap();
+    let (paper, insert) = (last(&[]), last(&[("unknown-sender", "insert")]));
+    assert!(2 <= paper.components, "{paper:?}");
+    assert!(insert.components == 1 && 2.0 * insert.missing < paper.missing, "{insert:?}, not {paper:?}");
+}
+
+#[test]
+fn ours_stays_together_with_losses_and_comings_and_goings() {
+    let mut case = small(Protocol::Fixed, &[]);
+    case.line = case.line.with_loss(0.05).unwrap();
+    case.schedule.churn = Some(sim::crowd::Churn::abrupt(Span::from_secs(600)));
+    let ran = ran(&case);
+    let settled = &ran.samples[1..];
+    assert!(settled.iter().all(|it| it.components == 1), "{settled:?}");
+    let mean = |of: fn(&lab::vast::Sample) -> f64| settled.iter().map(of).sum::<f64>() / settled.len() as f64;
+    assert!(99.9 <= mean(|it| it.consistency), "{settled:?}");
+    assert!(mean(|it| it.missing) <= 0.3, "{settled:?}");
+}
+
+#[test]
+fn one_seed_gives_one_history() {
+    let mut case = small(Protocol::Fixed, &[]);
+    (case.peers, case.lasts) = (24, Span::from_secs(60));
+    let history = |case: &Case| ran(case).history;
+    assert_eq!(history(&case), history(&case));
+    let first = history(&case);
+    case.seed += 1;
+    assert_ne!(first, history(&case));
+}

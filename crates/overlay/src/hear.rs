@@ -1,0 +1,160 @@
+//! What a peer does when others move: whoever stands at the edge of a mover's view tells it of those beyond.
+
+use crate::config::{Candidates, Checkers, NODES_MAX, Trigger, UnknownSender};
+use crate::info::Info;
+use crate::list::Entry;
+use crate::msg::{Flags, Msg};
+use crate::peer::{Event, Out, Peer};
+use machine::{Address, Span};
+use space::{Distance, Position};
+
+/// Somebody is told again of the same peer after this, if they still do not seem to know it.
+const TELL_AGAIN: Span = Span::from_secs(5);
+
+impl Peer {
+    pub(crate) fn on_move(
+        &mut self,
+        from: Address,
+        (sequence, position, aoi): (u32, Position, Option<Distance>),
+        before: Option<Position>,
+        flags: Flags,
+        out: &mut Out,
+    ) {
+        if !self.ready || from == self.me.address {
+            return;
+        }
+        if self.list.get(from).is_none() {
+            let aoi = aoi.unwrap_or(self.config.aoi);
+            let info = Info { address: from, life: 0, sequence, position, aoi, group: 0 };
+            // A newcomer's first word is how it connects.
+            if flags.has(Flags::LIST) {
+                self.list.insert(Entry::new(info, self.now));
+            } else if !self.meet(info, out) {
+                return;
+            }
+        }
+        let now = self.now;
+        let Some(it) = self.list.get_mut(from) else { return };
+        (it.heard, it.pinged, it.joining) = (now, None, false);
+        it.wanted = flags.has(Flags::WANT);
+        let moved = Info { sequence, position, aoi: aoi.unwrap_or(it.info.aoi), ..it.info };
+        let old = before.unwrap_or(it.info.position);
+        if !std::mem::replace(&mut it.met, true) {
+            out.raise(Event::Heard(from));
+        }
+        self.list.update(&moved);
+        if flags.has(Flags::LIST) {
+            let all = self.list.iter().filter(|it| it.0 != from).map(|it| it.1.info).collect();
+            self.drop_to([from], Msg::Nodes(all), out);
+        }
+        if flags.has(Flags::BOUNDARY) || self.config.checkers == Checkers::Everybody {
+            self.introduce(from, old, out);
+        }
+    }
+
+    /// Somebody unknown is heard; whether they are in the list now.
+    fn meet(&mut self, info: Info, out: &mut Out) -> bool {
+        match self.config.unknown_sender {
+            UnknownSender::Drop => false,
+            UnknownSender::Insert => {
+                self.list.insert(Entry::new(info, self.now));
+                true
+            }
+            UnknownSender::InsertIfRelevant => {
+                self.tombs.remove(&info.address); // They speak for themselves.
+                if self.take(info, out) {
+                    return true;
+                }
+                self.drop_to([info.address], Msg::Stranger, out);
+                false
+            }
+        }
+    }
+
+    /// Tells a mover of those it should know and does not seem to.
+    fn introduce(&mut self, mover: Address, old: Position, out: &mut Out) {
+        let mut candidates = Vec::new();
+        match self.config.candidates {
+            Candidates::Enclosing => self.list.diagram().enclosing(self.me.address, &mut candidates),
+            Candidates::All => candidates.extend(self.list.iter().map(|it| it.0)),
+        }
+        candidates.retain(|&it| it != mover && it != self.me.address);
+        let news = match self.config.trigger {
+            Trigger::Edge => self.entered(mover, old, &candidates),
+            Trigger::Level => self.unknown_to(mover, &candidates),
+        };
+        let news = self.with_new_touch(mover, &candidates, news);
+        if news.is_empty() {
+            return;
+        }
+        if self.config.mutual_introductions
+            && let Some(mover) = self.list.get(mover).map(|it| it.info)
+        {
+            self.drop_to(news.iter().map(|it| it.address), Msg::Nodes(vec![mover]), out);
+        }
+        self.drop_to([mover], Msg::Nodes(news), out);
+    }
+
+    /// Those whose regions the mover's view meets now and did not meet before.
+    fn entered(&self, mover: Address, old: Position, candidates: &[Address]) -> Vec<Info> {
+        let Some(it) = self.list.get(mover).map(|it| it.info) else { return Vec::new() };
+        let diagram = self.list.diagram();
+        let enters =
+            |c: &&Address| diagram.meets(**c, it.position, it.aoi) && !diagram.meets(**c, old, it.aoi);
+        candidates.iter().filter(enters).filter_map(|&c| Some(self.list.get(c)?.info)).collect()
+    }
+
+    /// Those who matter to the mover and whom it does not seem to know: it has not said so, and was not told lately.
+    fn unknown_to(&mut self, mover: Address, candidates: &[Address]) -> Vec<Info> {
+        let now = self.now;
+        let Some(it) = self.list.get(mover) else { return Vec::new() };
+        let (info, knows) = (it.info, &it.knows);
+        let is_news = |c: &Address| {
+            knows.binary_search(&crate::info::short(*c)).is_err()
+                && it.told.get(c).is_none_or(|at| TELL_AGAIN <= now.since(*at))
+        };
+        let mut news: Vec<Info> = candidates
+            .iter()
+            .filter(|c| is_news(c))
+            .filter_map(|&c| self.list.get(c).filter(|it| !it.joining).map(|it| it.info))
+            .filter(|c| self.should_know(&info, c))
+            .collect();
+        news.sort_by_key(|c| (info.position.distance_squared(c.position), c.address));
+        news.truncate(NODES_MAX);
+        if let Some(it) = self.list.get_mut(mover) {
+            it.told.retain(|_, at| now.since(*at) < TELL_AGAIN);
+            it.told.extend(news.iter().map(|c| (c.address, now)));
+        }
+        news
+    }
+
+    /// And those whose regions newly touch the mover's, as it looks from here.
+    fn with_new_touch(&mut self, mover: Address, candidates: &[Address], mut news: Vec<Info>) -> Vec<Info> {
+        if !self.config.enclosing_diff {
+            return news;
+        }
+        let mut touches = Vec::new();
+        self.list.diagram().enclosing(mover, &mut touches);
+        let Some(it) = self.list.get_mut(mover) else { return news };
+        let before = std::mem::replace(&mut it.touched, touches.clone());
+        for c in touches.into_iter().filter(|it| before.binary_search(it).is_err()) {
+            let is_new = candidates.binary_search(&c).is_ok() && news.iter().all(|it| it.address != c);
+            news.extend(self.list.get(c).filter(|_| is_new).map(|it| it.info));
+        }
+        news
+    }
+
+    pub(crate) fn on_nodes(&mut self, list: Vec<Info>, out: &mut Out) {
+        if !self.ready {
+            return;
+        }
+        if self.config.mutual_introductions {
+            return self.take_nodes(list, out);
+        }
+        for info in list.into_iter().filter(|it| it.address != self.me.address) {
+            if self.list.get(info.address).is_none() {
+                self.list.insert(Entry::new(info, self.now));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Whom a peer knows, and the diagram of their places.
+
+use crate::info::Info;
+use machine::{Address, Time};
+use space::{Distance, Position, Voronoi};
+use std::collections::BTreeMap;
+
+/// Somebody in the list.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Who, as last heard.
+    pub info: Info,
+    /// Whether they matter to us.
+    pub want: bool,
+    /// Whether we matter to them, by their word.
+    pub wanted: bool,
+    /// When they were heard last, themselves.
+    pub heard: Time,
+    /// Whether they were ever heard, themselves.
+    pub met: bool,
+    /// When they were asked whether they are there.
+    pub(crate) pinged: Option<Time>,
+    /// Since when they do not matter to us.
+    pub(crate) idle_since: Option<Time>,
+    /// When they were greeted last; `None` once they answered.
+    pub(crate) greeted: Option<Time>,
+    /// The short names of those they know, by their word, sorted.
+    pub(crate) knows: Vec<u32>,
+    /// Those whose regions touch theirs, by their word.
+    pub(crate) enclosing: Vec<Address>,
+    /// Those whose regions touched theirs when they moved last, as we saw it.
+    pub(crate) touched: Vec<Address>,
+    /// Whom we told them of lately.
+    pub(crate) told: BTreeMap<Address, Time>,
+    /// Whether they have said yet that they are in.
+    pub(crate) joining: bool,
+}
+
+impl Entry {
+    pub(crate) const fn new(info: Info, now: Time) -> Self {
+        Self {
+            info,
+            want: true,
+            wanted: false,
+            heard: now,
+            met: false,
+            pinged: None,
+            idle_since: None,
+            greeted: None,
+            knows: Vec::new(),
+            enclosing: Vec::new(),
+            touched: Vec::new(),
+            told: BTreeMap::new(),
+            joining: false,
+        }
+    }
+}
+
+/// The list, and oneself, in one diagram.
+#[derive(Debug, Default)]
+pub struct List {
+    entries: BTreeMap<Address, Entry>,
+    diagram: Voronoi<Address>,
+}
+
+impl List {
+    /// The diagram of everybody known and oneself.
+    pub const fn diagram(&self) -> &Voronoi<Address> {
+        &self.diagram
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn get(&self, address: Address) -> Option<&Entry> {
+        self.entries.get(&address)
+    }
+
+    pub fn get_mut(&mut self, address: Address) -> Option<&mut Entry> {
+        self.entries.get_mut(&address)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Address, &Entry)> {
+        self.entries.iter().map(|(&address, it)| (address, it))
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut Entry)> {
+        self.entries.iter_mut().map(|(&address, it)| (address, it))
+    }
+
+    /// Where oneself is.
+    pub fn place_me(&mut self, me: Address, position: Position) {
+        self.diagram.put(me, position);
+    }
+
+    /// Somebody new.
+    pub fn insert(&mut self, entry: Entry) {
+        self.diagram.put(entry.info.address, entry.info.position);
+        self.entries.insert(entry.info.address, entry);
+    }
+
+    /// Somebody known is elsewhere.
+    pub fn update(&mut self, info: &Info) {
+        if let Some(it) = self.entries.get_mut(&info.address)
+            && info.is_newer_than(&it.info)
+        {
+            it.info = *info;
+            self.diagram.put(info.address, info.position);
+        }
+    }
+
+    pub fn remove(&mut self, address: Address) -> Option<Entry> {
+        self.diagram.remove(address);
+        self.entries.remove(&address)
+    }
+
+    /// Whether two of the diagram matter to each other: their regions touch, the one's region meets what the other sees, or
+    /// they stand within view of each other.
+    pub fn matter(&self, (a, sees_a): (Address, Distance), (b, sees_b): (Address, Distance)) -> bool {
+        let (Some(at_a), Some(at_b)) = (self.diagram.place(a), self.diagram.place(b)) else { return false };
+        at_a.is_within(sees_a.max(sees_b), at_b)
+            || self.diagram.are_enclosing(a, b)
+            || self.diagram.meets(b, at_a, sees_a)
+            || self.diagram.meets(a, at_b, sees_b)
+    }
+}

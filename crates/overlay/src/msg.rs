@@ -1,0 +1,241 @@
+//! What peers say to each other, and what it weighs.
+
+use crate::config::{LIST_MAX, MESSAGE_MAX};
+use crate::info::Info;
+use machine::Address;
+use serde::{Deserialize, Serialize};
+use space::{Distance, Position};
+use wire::{DecodeError, Message};
+
+/// A message between peers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Msg {
+    /// Somebody looks for whoever is nearest to their place; handed on until nobody nearer is known.
+    Seek {
+        /// Who looks.
+        who: Info,
+        /// Whether they are in already and only look whether they are known where they are.
+        again: bool,
+        /// How often it may still be handed on.
+        hops: u8,
+    },
+    /// The answer of whoever is nearest: those whom the one who looks must know.
+    Welcome {
+        /// Who answers.
+        from: Info,
+        /// Whom to know.
+        list: Vec<Info>,
+        /// Whether the question came from somebody who is in already.
+        again: bool,
+    },
+    /// The sender has moved.
+    Move {
+        /// Counts moves.
+        sequence: u32,
+        /// Where it is now.
+        position: Position,
+        /// Where it was, if that matters.
+        before: Option<Position>,
+        /// See [`Flags`].
+        flags: Flags,
+        /// How far it sees, if that has changed.
+        aoi: Option<Distance>,
+    },
+    /// Peers whom the receiver should know.
+    Nodes(Vec<Info>),
+    /// The sender wants to hear the receiver, or answers that.
+    Hello {
+        /// Who says so.
+        who: Info,
+        /// Whether it wants to hear the receiver.
+        want: bool,
+        /// Whether it is an answer.
+        answer: bool,
+        /// The short names of those it knows.
+        knows: Vec<u32>,
+        /// Peers that the receiver does not seem to know and should.
+        nodes: Vec<Info>,
+    },
+    /// The short names of those whom the sender knows, and the addresses of those who enclose it.
+    Sum {
+        /// Everybody else.
+        knows: Vec<u32>,
+        /// Those whose regions touch its own.
+        enclosing: Vec<Address>,
+    },
+    /// The sender does not want to hear the receiver, whom it does not know.
+    Stranger,
+    /// The sender leaves; those who enclosed it close the gap.
+    Leave(Vec<Info>),
+    /// Are you there?
+    Ping,
+    /// Yes.
+    Pong {
+        /// Who is there.
+        who: Info,
+    },
+}
+
+/// What a move says besides the place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// The receiver stands at the edge of what the sender sees: it tells of newcomers.
+    pub const BOUNDARY: Self = Self(1);
+    /// The receiver is to answer with its list.
+    pub const LIST: Self = Self(2);
+    /// The sender wants to hear the receiver.
+    pub const WANT: Self = Self(4);
+
+    /// Whether all of these are set.
+    pub const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 == flag.0
+    }
+
+    /// These as well, if `set`.
+    pub const fn with(self, flag: Self, set: bool) -> Self {
+        if set { Self(self.0 | flag.0) } else { self }
+    }
+}
+
+/// What OverSim's messages weigh, in bytes: a header, a header with a new place and two flags, a header with a count, and
+/// an entry of a list. The names of peers that our lists compare by are four bytes there, too.
+const HEADER: usize = 67;
+const MOVE: usize = 85;
+const LIST: usize = 72;
+const ENTRY: usize = 42;
+const SHORT: usize = 4;
+
+impl Msg {
+    /// What the message weighs by the paper's sizes.
+    pub const fn paper_bytes(&self) -> usize {
+        match self {
+            Self::Seek { .. } | Self::Ping | Self::Pong { .. } | Self::Stranger => HEADER,
+            Self::Welcome { list, .. } => LIST + ENTRY * list.len(),
+            Self::Move { .. } => MOVE,
+            Self::Nodes(list) | Self::Leave(list) => LIST + ENTRY * list.len(),
+            Self::Hello { knows, nodes, .. } => HEADER + SHORT * knows.len() + ENTRY * nodes.len(),
+            Self::Sum { knows, enclosing } => HEADER + SHORT * (knows.len() + enclosing.len()),
+        }
+    }
+
+    /// Its kind, for tables.
+    pub const fn kind(&self) -> usize {
+        match self {
+            Self::Seek { .. } => 0,
+            Self::Welcome { .. } => 1,
+            Self::Move { .. } => 2,
+            Self::Nodes(_) => 3,
+            Self::Hello { .. } => 4,
+            Self::Sum { .. } => 5,
+            Self::Stranger => 6,
+            Self::Leave(_) => 7,
+            Self::Ping | Self::Pong { .. } => 8,
+        }
+    }
+
+    /// The names of the kinds, in their order.
+    pub const KINDS: [&'static str; 9] =
+        ["seek", "welcome", "move", "nodes", "hello", "sum", "stranger", "leave", "ping"];
+
+    fn longest_list(&self) -> usize {
+        match self {
+            Self::Welcome { list, .. } | Self::Nodes(list) | Self::Leave(list) => list.len(),
+            Self::Hello { knows, nodes, .. } => knows.len().max(nodes.len()),
+            Self::Sum { knows, enclosing } => knows.len().max(enclosing.len()),
+            _ => 0,
+        }
+    }
+}
+
+impl Message for Msg {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let taken = std::mem::take(out);
+        *out = postcard::to_extend(self, taken).expect("plain data encodes");
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        if MESSAGE_MAX < bytes.len() {
+            return Err(DecodeError::TooLong(bytes.len()));
+        }
+        let (msg, rest): (Self, _) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
+        if !rest.is_empty() {
+            return Err(DecodeError::TrailingBytes);
+        }
+        if LIST_MAX < msg.longest_list() {
+            return Err(DecodeError::OutOfRange("the length of a list"));
+        }
+        Ok(msg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn info(number: u64) -> Info {
+        let position = Position::new(-5_000_000, 4_999_999).unwrap();
+        Info {
+            address: Address(number),
+            life: 1,
+            sequence: 300,
+            position,
+            aoi: Distance::of_metres(60),
+            group: 3,
+        }
+    }
+
+    fn all() -> Vec<Msg> {
+        let position = Position::new(-5_000_000, 4_999_999).unwrap();
+        let list = vec![info(1), info(400)];
+        vec![
+            Msg::Seek { who: info(7), again: true, hops: 9 },
+            Msg::Welcome { from: info(7), list: list.clone(), again: false },
+            Msg::Move { sequence: 32_400, position, before: None, flags: Flags::WANT, aoi: None },
+            Msg::Nodes(list.clone()),
+            Msg::Hello { who: info(7), want: true, answer: false, knows: vec![1, 2], nodes: list.clone() },
+            Msg::Sum { knows: vec![5, 6], enclosing: vec![Address(9)] },
+            Msg::Stranger,
+            Msg::Leave(list),
+            Msg::Ping,
+            Msg::Pong { who: info(8) },
+        ]
+    }
+
+    fn encoded(msg: &Msg) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        msg.encode(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        for msg in all() {
+            let mut bytes = encoded(&msg);
+            assert_eq!(Msg::decode(&bytes).as_ref(), Ok(&msg));
+            bytes.push(0);
+            assert_eq!(Msg::decode(&bytes), Err(DecodeError::TrailingBytes), "{msg:?}");
+            assert!(Msg::decode(&bytes[..bytes.len() - 2]).is_err(), "{msg:?}");
+        }
+        let kinds: Vec<usize> = all().iter().map(Msg::kind).collect();
+        assert_eq!(kinds, [0, 1, 2, 3, 4, 5, 6, 7, 8, 8]);
+    }
+
+    #[test]
+    fn a_move_is_small_and_a_list_has_an_end() {
+        assert!(encoded(&all()[2]).len() <= 22, "{}", encoded(&all()[2]).len());
+        assert_eq!((all()[2].paper_bytes(), all()[3].paper_bytes()), (85, 72 + 2 * 42));
+        let long = Msg::Nodes(vec![info(1); LIST_MAX + 1]);
+        assert_eq!(Msg::decode(&encoded(&long)), Err(DecodeError::OutOfRange("the length of a list")));
+        assert!(matches!(Msg::decode(&vec![3; MESSAGE_MAX + 1]), Err(DecodeError::TooLong(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = Msg::decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The peer's machine: what it holds, and who deals with what it hears.
+
+use crate::config::Config;
+use crate::info::Info;
+use crate::list::List;
+use crate::msg::Msg;
+use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Rng, Time, TimerName, Timers};
+use space::Position;
+use std::collections::BTreeMap;
+use wire::Message as _;
+
+pub(crate) type Out = Outbox<Msg, Event>;
+
+/// What its owner wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Join, at this place.
+    Join(Position),
+    /// Be there now. Nobody moves before they are in.
+    Move(Position),
+    /// Leave, and say so.
+    Leave,
+}
+
+/// What its owner is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// The peer is in.
+    Ready,
+    /// Somebody new is heard.
+    Heard(Address),
+    /// Somebody is not heard any more.
+    Lost(Address),
+}
+
+/// What a peer has sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Messages by kind.
+    pub messages: [u64; Msg::KINDS.len()],
+    /// Their bytes by the paper's sizes.
+    pub paper: [u64; Msg::KINDS.len()],
+    /// Their bytes as they are.
+    pub wire: [u64; Msg::KINDS.len()],
+}
+
+/// What a peer wakes for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Join,
+    Settle,
+    Compare,
+    Lookup,
+}
+
+impl TimerName for Purpose {
+    const ALL: &'static [Self] = &[Self::Join, Self::Settle, Self::Compare, Self::Lookup];
+
+    fn slot(self) -> usize {
+        self as usize
+    }
+}
+
+/// A peer.
+pub struct Peer {
+    pub(crate) config: Config,
+    pub(crate) me: Info,
+    pub(crate) rendezvous: Address,
+    pub(crate) list: List,
+    pub(crate) ready: bool,
+    pub(crate) now: Time,
+    pub(crate) rng: Rng,
+    pub(crate) timers: Timers<Purpose>,
+    /// Who is gone, in which life, and until when hearsay of them is not believed.
+    pub(crate) tombs: BTreeMap<Address, (u32, Time)>,
+    /// The neighbour with whom the list was compared last.
+    pub(crate) compared: Address,
+    /// How many searches for oneself in a row found everything as it should be, and whether one is under way.
+    pub(crate) quiet: u32,
+    pub(crate) looking: bool,
+    sent: Sent,
+    keys: u64,
+    scratch: Vec<u8>,
+}
+
+impl Peer {
+    /// A peer that has not joined yet. `me` says who it is; its place comes with [`Command::Join`].
+    pub fn new(config: Config, me: Info, rendezvous: Address, rng: Rng) -> Self {
+        Self {
+            config,
+            me,
+            rendezvous,
+            list: List::default(),
+            ready: false,
+            now: Time::ZERO,
+            rng,
+            timers: Timers::new(),
+            tombs: BTreeMap::new(),
+            compared: Address(0),
+            quiet: 0,
+            looking: false,
+            sent: Sent::default(),
+            keys: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Whether it is in.
+    pub const fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// What it says about itself.
+    pub const fn info(&self) -> &Info {
+        &self.me
+    }
+
+    /// Whom it knows.
+    pub fn list(&self) -> impl Iterator<Item = (Address, &crate::Entry)> {
+        self.list.iter()
+    }
+
+    /// Somebody it knows.
+    pub fn entry(&self, address: Address) -> Option<&crate::Entry> {
+        self.list.get(address)
+    }
+
+    /// What it has sent.
+    pub const fn sent(&self) -> &Sent {
+        &self.sent
+    }
+
+    /// Sends a message that may be lost.
+    pub(crate) fn drop_to(&mut self, to: impl IntoIterator<Item = Address>, msg: Msg, out: &mut Out) {
+        self.keys += 1;
+        self.send(to, Lane::Latest(LatestKey(self.keys)), msg, out);
+    }
+
+    /// Sends a message that must arrive, if there is a way to be sure.
+    pub(crate) fn hand_to(&mut self, to: Address, msg: Msg, out: &mut Out) {
+        if self.config.handshake {
+            self.send([to], Lane::Sure, msg, out);
+        } else {
+            self.drop_to([to], msg, out); // The paper's peers have datagrams only.
+        }
+    }
+
+    fn send(&mut self, to: impl IntoIterator<Item = Address>, lane: Lane, msg: Msg, out: &mut Out) {
+        let to: Vec<Address> = to.into_iter().collect();
+        self.scratch.clear();
+        msg.encode(&mut self.scratch);
+        let (kind, count) = (msg.kind(), to.len() as u64);
+        self.sent.messages[kind] += count;
+        self.sent.paper[kind] += count * msg.paper_bytes() as u64;
+        self.sent.wire[kind] += count * self.scratch.len() as u64;
+        out.send_many(to, lane, msg);
+    }
+
+    /// Forgets somebody.
+    pub(crate) fn forget(&mut self, address: Address, out: &mut Out) {
+        if self.list.remove(address).is_some() {
+            out.raise(Event::Lost(address));
+        }
+    }
+
+    fn on_command(&mut self, command: Command, out: &mut Out) {
+        match command {
+            Command::Join(position) => self.join(position, out),
+            Command::Move(position) => self.travel(position, out),
+            Command::Leave => self.leave(out),
+        }
+    }
+
+    fn on_msg(&mut self, from: Address, msg: Msg, out: &mut Out) {
+        match msg {
+            Msg::Seek { who, again, hops } => self.on_seek(who, again, hops, out),
+            Msg::Welcome { from, list, again } => self.on_welcome(from, list, again, out),
+            Msg::Move { sequence, position, before, flags, aoi } => {
+                self.on_move(from, (sequence, position, aoi), before, flags, out);
+            }
+            Msg::Nodes(list) => self.on_nodes(list, out),
+            Msg::Hello { who, want, answer, knows, nodes } if who.address == from => {
+                self.on_hello(who, (want, answer), knows, nodes, out);
+            }
+            Msg::Hello { .. } => (),
+            Msg::Sum { knows, enclosing } => self.on_sum(from, knows, enclosing, out),
+            Msg::Stranger => self.on_stranger(from, out),
+            Msg::Leave(list) => self.on_leave(from, list, out),
+            Msg::Ping => self.drop_to([from], Msg::Pong { who: self.me }, out),
+            Msg::Pong { who } => self.on_pong(from, who, out),
+        }
+    }
+}
+
+impl Machine for Peer {
+    type Msg = Msg;
+    type Command = Command;
+    type Event = Event;
+
+    fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Out) {
+        self.now = now;
+        match input {
+            Input::Command(command) => self.on_command(command, out),
+            Input::Recv { from, msg, .. } => self.on_msg(from, msg, out),
+            Input::Wake => {
+                while let Some(purpose) = self.timers.take_due(now) {
+                    match purpose {
+                        Purpose::Join => self.seek(out),
+                        Purpose::Settle => self.settle(out),
+                        Purpose::Compare => self.compare(out),
+                        Purpose::Lookup => self.look_up(out),
+                    }
+                }
+            }
+            // Links come and go with what is sent over them; who is there shows in what is heard.
+            Input::LinkUp { .. } | Input::LinkDown { .. } => (),
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.deadline()
+    }
+}

@@ -1,0 +1,149 @@
+//! What is done now and then: the silent are asked and buried, lists are compared, and a peer looks for itself.
+
+use crate::config::HOPS_MAX;
+use crate::info::Info;
+use crate::msg::Msg;
+use crate::peer::{Out, Peer, Purpose};
+use machine::{Address, Span};
+
+/// After so many searches in a row that found everything as it should be, a peer searches less often.
+const QUIET: u32 = 3;
+
+/// How many times less often.
+const LESS_OFTEN: u64 = 6;
+
+/// Somebody who was asked whether they are there is asked again after this.
+const PING_AGAIN: Span = Span::from_millis(500);
+
+impl Peer {
+    /// Asks the silent whether they are there, and buries those who do not answer.
+    pub(crate) fn look_for_silent(&mut self, out: &mut Out) {
+        let (now, silent, ping_after) = (self.now, self.config.silent, self.config.ping_after);
+        let (mut gone, mut asked, mut unanswered) = (Vec::new(), Vec::new(), Vec::new());
+        for (address, it) in self.list.iter_mut() {
+            let quiet = now.since(it.heard);
+            if silent <= quiet {
+                gone.push(address);
+            } else if ping_after.is_some_and(|after| after <= quiet)
+                && it.pinged.is_none_or(|at| PING_AGAIN <= now.since(at))
+            {
+                it.pinged = Some(now);
+                asked.push(address);
+            } else if it.greeted.is_some_and(|at| PING_AGAIN + PING_AGAIN <= now.since(at)) {
+                unanswered.push(address);
+            }
+        }
+        gone.into_iter().for_each(|it| self.bury(it, out));
+        if !asked.is_empty() {
+            self.drop_to(asked, Msg::Ping, out);
+        }
+        unanswered.into_iter().for_each(|it| self.greet(it, out));
+    }
+
+    /// Somebody is gone. Those who touched their region close the gap.
+    fn bury(&mut self, address: Address, out: &mut Out) {
+        let Some(entry) = self.list.get(address) else { return };
+        let (life, beside) = (entry.info.life, entry.enclosing.clone());
+        self.forget(address, out);
+        if Span::ZERO < self.config.tombstone {
+            self.tombs.retain(|_, it| self.now < it.1);
+            self.tombs.insert(address, (life, self.now + self.config.tombstone));
+        }
+        if self.config.repair {
+            let me = self.me.address;
+            let is_new =
+                |it: &Address| *it != me && self.list.get(*it).is_none() && !self.tombs.contains_key(it);
+            let strangers: Vec<Address> = beside.into_iter().filter(is_new).collect();
+            if !strangers.is_empty() {
+                self.drop_to(strangers, Msg::Ping, out);
+            }
+        }
+    }
+
+    pub(crate) fn on_pong(&mut self, from: Address, who: Info, out: &mut Out) {
+        if who.address != from {
+            return;
+        }
+        let now = self.now;
+        match self.list.get_mut(from) {
+            Some(it) => {
+                (it.heard, it.pinged) = (now, None);
+                self.list.update(&who);
+            }
+            None if self.config.handshake && self.ready => {
+                self.take(who, out);
+            }
+            None => (),
+        }
+    }
+
+    pub(crate) fn leave(&mut self, out: &mut Out) {
+        let mut beside = Vec::new();
+        self.list.diagram().enclosing(self.me.address, &mut beside);
+        let infos = beside.iter().filter_map(|&it| Some(self.list.get(it)?.info)).collect();
+        let all: Vec<Address> = self.list.iter().map(|it| it.0).collect();
+        self.drop_to(all, Msg::Leave(infos), out);
+        self.ready = false;
+    }
+
+    pub(crate) fn on_leave(&mut self, from: Address, list: Vec<Info>, out: &mut Out) {
+        let Some(entry) = self.list.get(from) else { return };
+        let life = entry.info.life;
+        self.forget(from, out);
+        if Span::ZERO < self.config.tombstone {
+            self.tombs.insert(from, (life, self.now + self.config.tombstone));
+        }
+        self.on_nodes(list, out);
+    }
+
+    /// Compares the list with the next neighbour's.
+    pub(crate) fn compare(&mut self, out: &mut Out) {
+        let Some(every) = self.config.anti_entropy else { return };
+        self.timers.set(Purpose::Compare, self.now + every);
+        let after = self.list.iter().map(|it| it.0).find(|&it| self.compared < it);
+        let Some(next) = after.or_else(|| self.list.iter().next().map(|it| it.0)) else { return };
+        self.compared = next;
+        let mut enclosing = Vec::new();
+        self.list.diagram().enclosing(self.me.address, &mut enclosing);
+        let knows = self.knows();
+        self.drop_to([next], Msg::Sum { knows, enclosing }, out);
+    }
+
+    pub(crate) fn on_sum(
+        &mut self,
+        from: Address,
+        mut knows: Vec<u32>,
+        enclosing: Vec<Address>,
+        out: &mut Out,
+    ) {
+        knows.sort_unstable();
+        let Some(it) = self.list.get_mut(from).filter(|_| self.ready) else { return };
+        (it.knows, it.enclosing) = (knows, enclosing);
+        let missing = self.missing_in(from);
+        if !missing.is_empty() {
+            self.drop_to([from], Msg::Nodes(missing), out);
+        }
+    }
+
+    /// Looks whether it is known where it is, by way of somebody anywhere.
+    pub(crate) fn look_up(&mut self, out: &mut Out) {
+        let Some(every) = self.config.self_lookup else { return };
+        if std::mem::replace(&mut self.looking, true) {
+            self.quiet = 0; // The last search got lost: something may be wrong.
+        }
+        let every = if QUIET <= self.quiet { every.times(LESS_OFTEN) } else { every };
+        let early = self.some_of(Span::from_micros(every.as_micros() * 2 / 5));
+        let next = self.now + Span::from_micros(every.as_micros() * 4 / 5) + early;
+        self.timers.set(Purpose::Lookup, next);
+        let seek = Msg::Seek { who: self.me, again: true, hops: HOPS_MAX };
+        self.hand_to(self.rendezvous, seek, out);
+    }
+
+    /// A search for oneself came home: whoever is near knows us.
+    pub(crate) fn found_myself(&mut self, again: bool) {
+        if again {
+            self.looking = false;
+            self.quiet = self.quiet.saturating_add(1);
+        }
+    }
+}
