@@ -34,6 +34,6 @@ mod upkeep;
 pub use config::{Config, SwitchError};
 pub use info::Info;
 pub use list::Entry;
-pub use msg::Msg;
+pub use msg::{Flags, Msg};
 pub use peer::{Command, Event, Peer, Sent};
 pub use rendezvous::{Member, Rendezvous};

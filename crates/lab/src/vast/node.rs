@@ -14,12 +14,13 @@ pub enum Node {
 }
 
 /// Where a player's peer is while they play.
-#[derive(Default)]
 pub struct Seat {
     /// Who sits there.
     pub peer: Option<Peer>,
     /// How the network is divided, if it is.
     pub sides: Option<Arc<Sides>>,
+    /// Who is a server, and reached from everywhere.
+    pub server: Address,
 }
 
 /// What the experiment tells a node.
@@ -50,10 +51,16 @@ impl Node {
 }
 
 impl Seat {
-    /// Whether what somebody says comes through. The rendezvous is a server, and reached from everywhere.
+    /// Where nobody sits yet.
+    pub const fn new(server: Address) -> Self {
+        Self { peer: None, sides: None, server }
+    }
+
+    /// Whether what somebody says comes through.
     fn hears(&self, me: Address, from: Address) -> bool {
         let walker = |it: Address| WalkerId(it.0 as u32);
-        self.sides.as_ref().is_none_or(|it| !it.are_apart(walker(me), walker(from)))
+        let apart = |it: &Arc<Sides>| from != self.server && it.are_apart(walker(me), walker(from));
+        !self.sides.as_ref().is_some_and(apart)
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg, Order>, out: &mut Outbox<Msg, Event>) {

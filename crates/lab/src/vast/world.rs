@@ -1,6 +1,6 @@
 //! A world of peers: who joins, walks and leaves when, and what is seen of it.
 
-use super::node::{Node, Order};
+use super::node::{Node, Order, Seat};
 use super::oracle::{Sample, examine};
 use machine::{Address, Rng, Span, Time};
 use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
@@ -100,7 +100,7 @@ impl<'a> World<'a> {
         let mut sim = Sim::new(case.seed);
         sim.open(case.line);
         for _ in 0..case.peers {
-            sim.add(Node::Seat(Box::default()));
+            sim.add(Node::Seat(Box::new(Seat::new(Address(u64::from(case.peers))))));
         }
         sim.add(Node::Rendezvous(Rendezvous::new(rng.fork_named(1))));
         Self {

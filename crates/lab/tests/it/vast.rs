@@ -1,7 +1,8 @@
 //! Overlays of peers, small enough for every day: the paper's falls apart, ours does not.
 
 use lab::vast::{Case, Options, Protocol, Ran, Walk, case, run};
-use machine::Span;
+use machine::{Span, Time};
+use sim::crowd::{Churn, Cut, Division, Failure};
 
 fn small(protocol: Protocol, switches: &[(&str, &str)]) -> Case {
     let switches = switches.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -26,7 +27,7 @@ fn throwing_moves_of_strangers_away_is_what_breaks_the_papers_overlay() {
 fn ours_stays_together_with_losses_and_comings_and_goings() {
     let mut case = small(Protocol::Fixed, &[]);
     case.line = case.line.with_loss(0.05).unwrap();
-    case.schedule.churn = Some(sim::crowd::Churn::abrupt(Span::from_secs(600)));
+    case.schedule.churn = Some(Churn::abrupt(Span::from_secs(600)));
     let ran = ran(&case);
     let settled = &ran.samples[1..];
     assert!(settled.iter().all(|it| it.components == 1), "{settled:?}");
@@ -44,4 +45,28 @@ fn one_seed_gives_one_history() {
     let first = history(&case);
     case.seed += 1;
     assert_ne!(first, history(&case));
+}
+
+#[test]
+fn a_network_that_was_divided_grows_together_again() {
+    let mut case = small(Protocol::Fixed, &[]);
+    let (at, lasts) = (Time::from_millis(60_000), Span::from_secs(60));
+    case.schedule.cuts = vec![Cut { at, lasts, division: Division::Random }];
+    (case.lasts, case.sample) = (Span::from_secs(150), Span::from_secs(5));
+    let ran = ran(&case);
+    let at = |second: f64| ran.samples.iter().find(|it| it.t == second).unwrap();
+    assert!(at(115.0).consistency < 60.0, "half of everybody is out of reach: {:?}", at(115.0));
+    assert_eq!(at(135.0).components, 1, "{:?}", at(135.0));
+    assert!(99.9 <= at(150.0).consistency, "{:?}", at(150.0));
+}
+
+#[test]
+fn whoever_is_left_after_a_quarter_vanished_is_together_at_once() {
+    let mut case = small(Protocol::Fixed, &[]);
+    case.schedule.failures = vec![Failure { at: Time::from_millis(60_000), percent: 25, back_after: None }];
+    (case.lasts, case.sample) = (Span::from_secs(75), Span::from_secs(5));
+    let ran = ran(&case);
+    let after = &ran.samples[13..];
+    assert_eq!(after[0].peers, 54);
+    assert!(after.iter().all(|it| it.components == 1 && 99.9 <= it.consistency), "{after:?}");
 }
