@@ -2,9 +2,11 @@
 
 use super::world::Sitting;
 use machine::{Address, Span, Time};
+use overlay::config::Relevance;
+use overlay::{Config, Info};
 use serde::Serialize;
 use space::Voronoi;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whoever has been in for less is not compared yet.
 const SETTLED: Span = Span::from_secs(1);
@@ -82,6 +84,34 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>) -> Sample {
         drift: counts.drift / counts.seen.max(1) as f64,
         peers: sitting.len(),
     }
+}
+
+/// Whether every list is exactly what the protocol wants it to be, as if everybody knew everything.
+pub fn is_exact(config: &Config, sitting: &BTreeMap<Address, Sitting<'_>>) -> bool {
+    let mut truth = Voronoi::new();
+    for (&address, it) in sitting {
+        truth.put(address, it.peer.info().position);
+    }
+    let mut near: BTreeMap<Address, BTreeSet<Address>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (&address, it) in sitting {
+        truth.neighbours(address, config.reach(it.peer.info().aoi), &mut found);
+        for other in found.iter().map(|it| it.key) {
+            near.entry(address).or_default().insert(other);
+            if config.relevance == Relevance::Mutual {
+                near.entry(other).or_default().insert(address);
+            }
+        }
+    }
+    let mates =
+        |a: &Info, b: &Info| config.groups && a.group != 0 && a.group == b.group && a.address != b.address;
+    sitting.iter().all(|(address, it)| {
+        let wanted = near.remove(address).unwrap_or_default();
+        let me = it.peer.info();
+        let mates = sitting.values().map(|it| it.peer.info()).filter(|other| mates(me, other));
+        let wanted: BTreeSet<Address> = wanted.into_iter().chain(mates.map(|it| it.address)).collect();
+        wanted.into_iter().eq(it.peer.list().map(|it| it.0))
+    })
 }
 
 #[derive(Default)]

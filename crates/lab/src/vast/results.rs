@@ -4,6 +4,7 @@ use super::oracle::Sample;
 use super::setting::{Options, Protocol, Sizes, Walk, paper_tables};
 use super::world::Ran;
 use comfy_table::{CellAlignment, Table, presets};
+use machine::Span;
 use overlay::Msg;
 use serde::Serialize;
 
@@ -55,6 +56,8 @@ pub struct Summary {
     pub components_max: usize,
     /// How far places were from the truth, in metres.
     pub drift_mean: f64,
+    /// After everything had come to rest, the seconds until every list was exactly right; null if that took more than five.
+    pub exact_after_seconds: Option<f64>,
 }
 
 /// Puts a run into the paper's terms.
@@ -80,6 +83,7 @@ pub fn results(options: &Options, ran: &Ran) -> Results {
         consistency_worst: settled.iter().map(|it| it.consistency).fold(100.0, f64::min),
         components_max: settled.iter().map(|it| it.components).max().unwrap_or(0),
         drift_mean: mean(|it| it.drift),
+        exact_after_seconds: ran.exact_after.map(Span::as_secs_f64),
     };
     let by_kind = Msg::KINDS.iter().zip(bytes).map(|(kind, it)| (*kind, *it as f64 / ran.presence.max(1.0)));
     Results {
@@ -125,6 +129,8 @@ pub fn tables(results: &Results) -> String {
     add("consistency, worst sample, %", format!("{:.3}", it.consistency_worst), none());
     add("components, at most", it.components_max.to_string(), none());
     add("drift, m", format!("{:.2}", it.drift_mean), none());
+    let exact = it.exact_after_seconds.map_or_else(|| "never".to_owned(), |it| format!("{it:.2} s"));
+    add("at rest, every list is right after", exact, none());
     let mut samples = table(&[
         "t, s",
         "peers",

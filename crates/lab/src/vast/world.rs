@@ -1,7 +1,7 @@
 //! A world of peers: who joins, walks and leaves when, and what is seen of it.
 
 use super::node::{Node, Order, Seat};
-use super::oracle::{Sample, examine};
+use super::oracle::{Sample, examine, is_exact};
 use machine::{Address, Rng, Span, Time};
 use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
 use sim::crowd::{Crowd, CrowdError, Ground, Instruction, Manner, Movement, Population, Schedule, WalkerId};
@@ -54,6 +54,8 @@ pub struct Ran {
     pub presence: f64,
     /// The most bytes, by the paper's sizes, that a peer sent in one second.
     pub most_bytes: u64,
+    /// After everything had come to rest, how long it took until every list was exactly right; `None` if it was not.
+    pub exact_after: Option<Span>,
     /// How many inputs reached machines.
     pub events: u64,
     /// The hash of the history.
@@ -84,7 +86,12 @@ struct World<'a> {
     presence: f64,
     most_bytes: u64,
     samples: Vec<Sample>,
+    /// Whether everybody stands still.
+    frozen: bool,
 }
+
+/// Everything at rest must be right within this.
+const EXACT_WITHIN: Span = Span::from_secs(5);
 
 /// Runs a case; says how far it is, in simulated seconds.
 ///
@@ -117,6 +124,7 @@ impl<'a> World<'a> {
             presence: 0.0,
             most_bytes: 0,
             samples: Vec::new(),
+            frozen: false,
         }
     }
 
@@ -129,20 +137,8 @@ impl<'a> World<'a> {
         let second = Span::from_secs(1);
         let (mut next_second, mut next_sample) = (Time::ZERO + second, Time::ZERO + self.case.sample);
         while self.sim.now() < end {
-            let tick = self.ticks.keys().next().map_or(end, |it| it.0);
-            let instruction = self.population.deadline().unwrap_or(end);
-            let until = tick.min(instruction).min(next_second).min(next_sample).min(end);
-            while self.sim.step_until(until) {
-                self.hear();
-            }
-            self.hear();
-            while let Some((_, it)) = self.population.pop_due(until) {
-                self.follow(it);
-            }
-            while let Some((&(at, walker), ())) = self.ticks.first_key_value().filter(|it| it.0.0 <= until) {
-                self.ticks.remove(&(at, walker));
-                self.step(WalkerId(walker));
-            }
+            let until = next_second.min(next_sample).min(end);
+            self.advance(until);
             if next_second <= until {
                 self.count_second();
                 next_second += second;
@@ -160,14 +156,58 @@ impl<'a> World<'a> {
                 add(&mut sent, peer.sent());
             }
         }
+        let exact_after = self.freeze();
         Ran {
             samples: self.samples,
             sent,
             presence: self.presence,
             most_bytes: self.most_bytes,
+            exact_after,
             events: self.sim.events(),
             history: self.sim.history(),
         }
+    }
+
+    /// Lets everything happen up to a time.
+    fn advance(&mut self, end: Time) {
+        while self.sim.now() < end {
+            let tick = self.ticks.keys().next().map_or(end, |it| it.0);
+            let instruction = self.population.deadline().filter(|_| !self.frozen).unwrap_or(end);
+            let until = tick.min(instruction).min(end);
+            while self.sim.step_until(until) {
+                self.hear();
+            }
+            self.hear();
+            while !self.frozen
+                && let Some((_, it)) = self.population.pop_due(until)
+            {
+                self.follow(it);
+            }
+            while let Some((&(at, walker), ())) = self.ticks.first_key_value().filter(|it| it.0.0 <= until) {
+                self.ticks.remove(&(at, walker));
+                self.step(WalkerId(walker));
+            }
+        }
+    }
+
+    /// Nobody walks, comes or goes any more, and nothing is lost. Says how long it takes until every list is exactly right,
+    /// if that does not take too long.
+    fn freeze(&mut self) -> Option<Span> {
+        self.frozen = true;
+        self.divide(None);
+        let calm = self.case.line.with_loss(0.0).expect("a probability");
+        self.sim.open(calm);
+        for (a, b) in (0..=self.case.peers).flat_map(|a| (0..=self.case.peers).map(move |b| (a, b))) {
+            self.sim.set_profile(Address(u64::from(a)), Address(u64::from(b)), calm);
+        }
+        let start = self.sim.now();
+        while self.sim.now().since(start) < EXACT_WITHIN {
+            self.advance(self.sim.now() + Span::from_millis(250));
+            if is_exact(&self.case.config, &self.sitting()) {
+                return Some(self.sim.now().since(start));
+            }
+        }
+        None
     }
 
     fn peer(&self, address: Address) -> Option<&Peer> {
@@ -253,7 +293,8 @@ impl<'a> World<'a> {
             return;
         }
         let interval = self.case.config.interval;
-        let position: Position = self.crowd.step(walker, interval);
+        let position: Position =
+            if self.frozen { self.crowd.position(walker) } else { self.crowd.step(walker, interval) };
         self.order(address, Order::Peer(Command::Move(position)));
         self.ticks.insert((self.sim.now() + interval, walker.0), ());
     }

@@ -17,9 +17,14 @@ fn ran(case: &Case) -> Ran {
 
 #[test]
 fn throwing_moves_of_strangers_away_is_what_breaks_the_papers_overlay() {
-    let last = |switches: &[(&str, &str)]| *ran(&small(Protocol::Paper, switches)).samples.last().unwrap();
+    let last = |switches: &[(&str, &str)]| {
+        let ran = ran(&small(Protocol::Paper, switches));
+        (*ran.samples.last().unwrap(), ran.exact_after)
+    };
     let (paper, insert) = (last(&[]), last(&[("unknown-sender", "insert")]));
-    assert!(2 <= paper.components, "{paper:?}");
+    assert!(2 <= paper.0.components, "{paper:?}");
+    assert_eq!(paper.1, None, "at rest the holes remain");
+    let (paper, insert) = (paper.0, insert.0);
     assert!(insert.components == 1 && 2.0 * insert.missing < paper.missing, "{insert:?}, not {paper:?}");
 }
 
@@ -34,6 +39,7 @@ fn ours_stays_together_with_losses_and_comings_and_goings() {
     let mean = |of: fn(&lab::vast::Sample) -> f64| settled.iter().map(of).sum::<f64>() / settled.len() as f64;
     assert!(99.9 <= mean(|it| it.consistency), "{settled:?}");
     assert!(mean(|it| it.missing) <= 0.3, "{settled:?}");
+    assert!(ran.exact_after.is_some(), "at rest, every list must be exactly right");
 }
 
 #[test]
