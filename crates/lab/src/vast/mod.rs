@@ -2,12 +2,13 @@
 //! together.
 //!
 //! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `world` (who joins, walks and leaves),
-//! `oracle` (the overlay as it should be), `results` (what came of it, in the paper's terms).
+//! `oracle` (the overlay as it should be), `sightings` (who comes into view, and when they are heard), `results` (what came of it, in the paper's terms).
 
 mod node;
 mod oracle;
 mod results;
 mod setting;
+mod sightings;
 mod world;
 
 pub use oracle::Sample;

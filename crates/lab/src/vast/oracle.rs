@@ -9,7 +9,7 @@ use space::Voronoi;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whoever has been in for less is not compared yet.
-const SETTLED: Span = Span::from_secs(1);
+pub const SETTLED: Span = Span::from_secs(1);
 
 /// The overlay at one moment.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -56,6 +56,10 @@ pub struct Summary {
     pub components_max: usize,
     /// How far places were from the truth, in metres.
     pub drift_mean: f64,
+    /// How long a peer lacked somebody in view, in seconds; 99 of 100 times less.
+    pub recovery_p99_seconds: f64,
+    /// How long it took until somebody in view was heard, in milliseconds; 99 of 100 times less.
+    pub discovery_p99_ms: f64,
     /// After everything had come to rest, the seconds until every list was exactly right; null if that took more than five.
     pub exact_after_seconds: Option<f64>,
 }
@@ -83,6 +87,8 @@ pub fn results(options: &Options, ran: &Ran) -> Results {
         consistency_worst: settled.iter().map(|it| it.consistency).fold(100.0, f64::min),
         components_max: settled.iter().map(|it| it.components).max().unwrap_or(0),
         drift_mean: mean(|it| it.drift),
+        recovery_p99_seconds: ran.recovery_p99_seconds,
+        discovery_p99_ms: ran.discovery_p99_ms,
         exact_after_seconds: ran.exact_after.map(Span::as_secs_f64),
     };
     let by_kind = Msg::KINDS.iter().zip(bytes).map(|(kind, it)| (*kind, *it as f64 / ran.presence.max(1.0)));
@@ -129,6 +135,8 @@ pub fn tables(results: &Results) -> String {
     add("consistency, worst sample, %", format!("{:.3}", it.consistency_worst), none());
     add("components, at most", it.components_max.to_string(), none());
     add("drift, m", format!("{:.2}", it.drift_mean), none());
+    add("until somebody in view is heard, p99, ms", format!("{:.0}", it.discovery_p99_ms), none());
+    add("until nobody in view is missing, p99, s", format!("{:.2}", it.recovery_p99_seconds), none());
     let exact = it.exact_after_seconds.map_or_else(|| "never".to_owned(), |it| format!("{it:.2} s"));
     add("at rest, every list is right after", exact, none());
     let mut samples = table(&[

@@ -1,7 +1,8 @@
 //! A world of peers: who joins, walks and leaves when, and what is seen of it.
 
 use super::node::{Node, Order, Seat};
-use super::oracle::{Sample, examine, is_exact};
+use super::oracle::{SETTLED, Sample, examine, is_exact};
+use super::sightings::Sightings;
 use machine::{Address, Rng, Span, Time};
 use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
 use sim::crowd::{Crowd, CrowdError, Ground, Instruction, Manner, Movement, Population, Schedule, WalkerId};
@@ -54,6 +55,10 @@ pub struct Ran {
     pub presence: f64,
     /// The most bytes, by the paper's sizes, that a peer sent in one second.
     pub most_bytes: u64,
+    /// How long it took until somebody in view was heard, 99 of 100 times.
+    pub discovery_p99_ms: f64,
+    /// How long a peer lacked somebody in view, 99 of 100 times.
+    pub recovery_p99_seconds: f64,
     /// After everything had come to rest, how long it took until every list was exactly right; `None` if it was not.
     pub exact_after: Option<Span>,
     /// How many inputs reached machines.
@@ -86,6 +91,7 @@ struct World<'a> {
     presence: f64,
     most_bytes: u64,
     samples: Vec<Sample>,
+    sightings: Sightings,
     /// Whether everybody stands still.
     frozen: bool,
 }
@@ -124,6 +130,7 @@ impl<'a> World<'a> {
             presence: 0.0,
             most_bytes: 0,
             samples: Vec::new(),
+            sightings: Sightings::new(case.config.aoi),
             frozen: false,
         }
     }
@@ -156,12 +163,16 @@ impl<'a> World<'a> {
                 add(&mut sent, peer.sent());
             }
         }
+        let discovery_p99_ms = self.sightings.discovery_p99_ms();
+        let recovery_p99_seconds = self.sightings.recovery_p99_seconds();
         let exact_after = self.freeze();
         Ran {
             samples: self.samples,
             sent,
             presence: self.presence,
             most_bytes: self.most_bytes,
+            discovery_p99_ms,
+            recovery_p99_seconds,
             exact_after,
             events: self.sim.events(),
             history: self.sim.history(),
@@ -223,13 +234,19 @@ impl<'a> World<'a> {
     fn hear(&mut self) {
         let raised: Vec<_> = self.sim.raised().collect();
         for it in raised {
-            if it.event == Event::Ready {
-                self.ready.insert(it.by, it.at);
-                self.order(self.rendezvous(), Order::Member(Member::In(it.by)));
-                let phase = self.rng.below(self.case.config.interval.as_micros());
-                self.ticks.insert((it.at + Span::from_micros(phase), it.by.0 as u32), ());
+            match it.event {
+                Event::Ready => self.on_ready(it.at, it.by),
+                Event::Heard(of) => self.sightings.heard(it.at, it.by, of),
+                Event::Lost(of) => self.sightings.lost(it.at, it.by, of),
             }
         }
+    }
+
+    fn on_ready(&mut self, at: Time, who: Address) {
+        self.ready.insert(who, at);
+        self.order(self.rendezvous(), Order::Member(Member::In(who)));
+        let phase = self.rng.below(self.case.config.interval.as_micros());
+        self.ticks.insert((at + Span::from_micros(phase), who.0 as u32), ());
     }
 
     fn order(&mut self, to: Address, order: Order) {
@@ -271,6 +288,7 @@ impl<'a> World<'a> {
             while self.sim.step_until(self.sim.now()) {}
         }
         self.ready.remove(&address);
+        self.sightings.gone(self.sim.now(), address);
         self.seconds.remove(&address);
         self.order(self.rendezvous(), Order::Member(Member::Out(address)));
         if let Some(peer) = self.sim.machine_mut(address).seat_mut().and_then(|it| it.peer.take()) {
@@ -289,14 +307,18 @@ impl<'a> World<'a> {
     /// A peer walks on, if it is still there.
     fn step(&mut self, walker: WalkerId) {
         let address = Address(u64::from(walker.0));
-        if !self.ready.contains_key(&address) {
-            return;
-        }
+        let Some(&since) = self.ready.get(&address) else { return };
+        let now = self.sim.now();
         let interval = self.case.config.interval;
         let position: Position =
             if self.frozen { self.crowd.position(walker) } else { self.crowd.step(walker, interval) };
         self.order(address, Order::Peer(Command::Move(position)));
-        self.ticks.insert((self.sim.now() + interval, walker.0), ());
+        self.ticks.insert((now + interval, walker.0), ());
+        if SETTLED <= now.since(since) {
+            let peer = self.sim.machine(address).seat().and_then(|it| it.peer.as_ref());
+            let knows = |of| peer.and_then(|it| it.entry(of)).is_some_and(|it| it.met);
+            self.sightings.step(now, address, position, knows);
+        }
     }
 
     /// What everybody sent in the last second.
