@@ -1,9 +1,12 @@
 //! `ecumene lab vast`.
 
-use crate::{Failure, print, progress};
+use crate::{Failure, print, progress, say};
 use clap::{Args as ClapArgs, ValueEnum};
-use lab::vast::{self, Options, Protocol, Sizes, Walk};
+use lab::vast::report::{self, Told};
+use lab::vast::{self, Case, Options, Protocol, Ran, Results, Sizes, Walk};
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// What `ecumene lab vast` takes.
 #[derive(ClapArgs)]
@@ -71,6 +74,9 @@ pub struct Args {
     /// What to print.
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
+    /// Also run the other protocol, and write a report of both there: report.html, figures and maps as SVG, JSON.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -143,14 +149,37 @@ impl Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options();
     let case = vast::case(&options).map_err(|error| Failure::Asked(error.to_string()))?;
+    if let Some(directory) = &args.out {
+        report::prepare(directory)?;
+    }
+    let other = Options { protocol: options.protocol.other(), switches: Vec::new(), ..options.clone() };
     let bar = progress::bar("lab vast", (options.hours * 3_600.0) as u64);
-    let ran = vast::run(&case, &|second| bar.set_position(second));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let ((ran, results), beside) = rayon::join(
+        || measured(&options, &case, &|second| bar.set_position(second)),
+        || args.out.as_ref().map(|_| vast::case(&other).map(|case| measured(&other, &case, &|_| ()))),
+    );
     bar.finish_and_clear();
-    let results = vast::results(&options, &ran);
     print(&match args.format {
         FormatArg::Table => vast::tables(&results),
         FormatArg::Json => vast::json(&results),
-    })
+    })?;
+    if let (Some(directory), Some(Ok((other_ran, other_results)))) = (&args.out, &beside) {
+        let name = |it: &Options| if it.switches.is_empty() { it.protocol.name() } else { "changed" };
+        let told = [
+            Told { name: name(&options), results: &results, ran: &ran },
+            Told { name: name(&other), results: other_results, ran: other_ran },
+        ];
+        report::write(directory, &options, &case, &told)?;
+        say(&format!("report: {}", directory.join("report.html").display()));
+    }
+    Ok(())
+}
+
+fn measured(options: &Options, case: &Case, progress: &dyn Fn(u64)) -> (Ran, Results) {
+    let ran = vast::run(case, progress);
+    let results = vast::results(options, &ran);
+    (ran, results)
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -362,8 +362,8 @@ impl Player {
 
     // Finding who reigns.
 
-    /// Asks who lets us in: first the replicas of the home's zone and those nobody knows, then everybody on the line. Hosts
-    /// may have come that were not there when we started.
+    /// Asks who lets us in: first the replicas of the home's zone and those nobody knows, if any can be reached, then everybody
+    /// on the line. Hosts may have come that were not there when we started.
     fn ask(&mut self, out: &mut Out) {
         if self.closed {
             return;
@@ -377,10 +377,12 @@ impl Player {
             name: self.config.name.clone(),
             seen: (0 < self.seen).then_some((self.zone, self.epoch(), self.seen)),
         };
-        let narrow = self.me.is_some() && self.rounds < NARROW_ROUNDS;
+        let may_reign = |it: &Address| self.zones.get(it).is_none_or(|zone| *zone == self.zone);
+        let near = self.me.is_some() && self.links.keys().any(may_reign);
+        let narrow = near && self.rounds < NARROW_ROUNDS;
         self.rounds = self.rounds.saturating_add(1);
-        let may_reign = |it: &Address| !narrow || self.zones.get(it).is_none_or(|zone| *zone == self.zone);
-        out.send_many(self.links.keys().copied().filter(may_reign), Lane::Sure, Msg::Up(enter));
+        let asked = self.links.keys().copied().filter(|it| !narrow || may_reign(it));
+        out.send_many(asked, Lane::Sure, Msg::Up(enter));
     }
 
     fn search(&mut self, out: &mut Out) {

@@ -296,8 +296,8 @@ export class Player {
   }
 
   /**
-   * Asks who lets us in: first the replicas of the home's zone, then everybody on the line. Hosts may have come that were not
-   * there when we started.
+   * Asks who lets us in: first the replicas of the home's zone, if any can be reached, then everybody on the line. Hosts may have
+   * come that were not there when we started.
    */
   private ask(): void {
     if (this.closed) return;
@@ -305,9 +305,10 @@ export class Player {
     this.timers.set("ask", this.now + ASK_EVERY + (this.config.chance() * ASK_EVERY) / 2);
     const { player, session, name } = this.config;
     const seen = 0 < this.seen ? { zone: this.homeZone, epoch: this.epoch, index: this.seen } : null;
-    const isNarrow = this.avatar !== null && this.rounds++ < NARROW_ROUNDS;
-    for (const peer of this.links.keys()) {
-      if (isNarrow && !peer.endsWith(`:${this.homeZone}`)) continue;
+    const all = [...this.links.keys()];
+    const near = all.filter((peer) => peer.endsWith(`:${this.homeZone}`));
+    const isNarrow = this.avatar !== null && this.rounds++ < NARROW_ROUNDS && 0 < near.length;
+    for (const peer of isNarrow ? near : all) {
       this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen });
     }
   }

@@ -151,6 +151,19 @@ test("only the home is believed, and nobody from an epoch that is over", () => {
   expect(bench.take()).toEqual(["! Seen 1.1.4 v1"]);
 });
 
+test("a silent home costs the rest of the world nothing at first", () => {
+  const bench = new Bench("1:1", "2:1", "3:7");
+  bench.hear("1:1", 1, entered());
+  bench.take();
+  const rounds: string[] = [];
+  while (rounds.length < 6) {
+    bench.pass(10);
+    const asked = bench.take().filter((it) => it.endsWith("Enter"));
+    if (0 < asked.length) rounds.push(asked.map((it) => it.split(" ")[0]).join(" "));
+  }
+  expect(rounds).toEqual([...Array(4).fill("1:1 2:1"), ...Array(2).fill("1:1 2:1 3:7")]);
+});
+
 test("whoever owns the avatar later is the new home, and an earlier owner is not believed", () => {
   const bench = new Bench("1:1", "2:7");
   bench.hear("1:1", 5, entered());

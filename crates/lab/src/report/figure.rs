@@ -58,8 +58,10 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
         .y_label_area_size(76)
         .build_cartesian_2d(0.0..top(|it| it.0), 0.0..top(|it| it.1))?;
     let number = |it: &f64| format!("{it:.0}");
+    let fine = top(|it| it.1) < 10.0;
+    let height = move |it: &f64| if fine { format!("{it:.1}") } else { format!("{it:.0}") };
     let mut mesh = chart.configure_mesh();
-    mesh.x_desc(frame.x).y_desc(frame.y).x_label_formatter(&number).y_label_formatter(&number);
+    mesh.x_desc(frame.x).y_desc(frame.y).x_label_formatter(&number).y_label_formatter(&height);
     mesh.axis_desc_style((FONT, 15)).label_style((FONT, 13)).light_line_style(WHITE).draw()?;
     for (curve, &colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         let key = move |(x, y): (i32, i32)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2));

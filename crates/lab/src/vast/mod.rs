@@ -2,10 +2,12 @@
 //! together.
 //!
 //! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `world` (who joins, walks and leaves),
-//! `oracle` (the overlay as it should be), `sightings` (who comes into view, and when they are heard), `results` (what came of it, in the paper's terms).
+//! `oracle` (the overlay as it should be), `sightings` (who comes into view, and when they are heard), `results` (what came of it, in the paper's terms),
+//! `report` (both protocols beside each other).
 
 mod node;
 mod oracle;
+pub mod report;
 mod results;
 mod setting;
 mod sightings;
@@ -14,4 +16,4 @@ mod world;
 pub use oracle::Sample;
 pub use results::{Results, Summary, json, results, tables};
 pub use setting::{Options, Protocol, SettingError, Sizes, Walk, case};
-pub use world::{Case, Ran, run};
+pub use world::{Case, Dot, Ran, run};

@@ -22,6 +22,24 @@ pub enum Protocol {
     Fixed,
 }
 
+impl Protocol {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Fixed => "fixed",
+        }
+    }
+
+    /// The other one.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Paper => Self::Fixed,
+            Self::Fixed => Self::Paper,
+        }
+    }
+}
+
 /// How peers walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

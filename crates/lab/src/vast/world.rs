@@ -59,12 +59,25 @@ pub struct Ran {
     pub discovery_p99_ms: f64,
     /// How long a peer lacked somebody in view, 99 of 100 times.
     pub recovery_p99_seconds: f64,
+    /// Everybody at the end, before everything came to rest.
+    pub dots: Vec<Dot>,
     /// After everything had come to rest, how long it took until every list was exactly right; `None` if it was not.
     pub exact_after: Option<Span>,
     /// How many inputs reached machines.
     pub events: u64,
     /// The hash of the history.
     pub history: u64,
+}
+
+/// A peer on a map.
+#[derive(Clone, Debug)]
+pub struct Dot {
+    /// Who.
+    pub address: Address,
+    /// Where.
+    pub position: Position,
+    /// Whom it knows.
+    pub links: Vec<Address>,
 }
 
 /// A peer that is in.
@@ -165,6 +178,12 @@ impl<'a> World<'a> {
         }
         let discovery_p99_ms = self.sightings.discovery_p99_ms();
         let recovery_p99_seconds = self.sightings.recovery_p99_seconds();
+        let dot = |(&address, it): (&Address, &Sitting<'_>)| Dot {
+            address,
+            position: it.peer.info().position,
+            links: it.peer.list().map(|it| it.0).collect(),
+        };
+        let dots = self.sitting().iter().map(dot).collect();
         let exact_after = self.freeze();
         Ran {
             samples: self.samples,
@@ -173,6 +192,7 @@ impl<'a> World<'a> {
             most_bytes: self.most_bytes,
             discovery_p99_ms,
             recovery_p99_seconds,
+            dots,
             exact_after,
             events: self.sim.events(),
             history: self.sim.history(),
