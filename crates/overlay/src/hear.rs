@@ -26,8 +26,8 @@ impl Peer {
         if self.list.get(from).is_none() {
             let aoi = aoi.unwrap_or(self.config.aoi);
             let info = Info { address: from, life: 0, sequence, position, aoi, group: 0 };
-            // A newcomer's first word is how it connects.
-            if flags.has(Flags::LIST) {
+            // In the paper a newcomer's first word is how it connects; ours greet.
+            if flags.has(Flags::LIST) && !self.config.handshake {
                 self.list.insert(Entry::new(info, self.now));
             } else if !self.meet(info, out) {
                 return;
@@ -43,7 +43,7 @@ impl Peer {
             out.raise(Event::Heard(from));
         }
         self.list.update(&moved);
-        if flags.has(Flags::LIST) {
+        if flags.has(Flags::LIST) && !self.config.handshake {
             let all = self.list.iter().filter(|it| it.0 != from).map(|it| it.1.info).collect();
             self.drop_to([from], Msg::Nodes(all), out);
         }

@@ -23,8 +23,8 @@ pub struct Info {
 
 impl Info {
     /// Whether this is later than what another says of the same peer.
-    pub const fn is_newer_than(&self, other: &Self) -> bool {
-        (self.life, self.sequence).0 > other.life || self.life == other.life && self.sequence > other.sequence
+    pub fn is_newer_than(&self, other: &Self) -> bool {
+        (other.life, other.sequence) < (self.life, self.sequence)
     }
 
     /// A short name, for comparing lists. Two peers may share one; then a list is repaired a little later.

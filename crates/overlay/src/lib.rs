@@ -15,9 +15,9 @@
 //! | `links` | who wants to hear whom |
 //! | `upkeep` | what is done now and then: silence, comparing lists, searching oneself |
 //!
-//! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Peers are not believed
-//! more than they can harm: lists, messages and rates have limits, and whoever claims a place far from where they were is
-//! only heard, never obeyed.
+//! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists and messages have
+//! limits, whatever peers say. Still to come, before strangers may take part: credentials, limits on rates, and areas of
+//! interest that shrink in crowds.
 
 pub mod config;
 mod hear;

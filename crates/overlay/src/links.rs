@@ -1,6 +1,6 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
-use crate::config::{LIST_MAX, NODES_MAX, Relevance};
+use crate::config::{NODES_MAX, Relevance};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::Msg;
@@ -45,9 +45,8 @@ impl Peer {
 
     /// Takes somebody new into the list, if they matter; whether they are in it.
     pub(crate) fn take(&mut self, info: Info, out: &mut Out) -> bool {
-        let full = LIST_MAX <= self.list.len();
         let buried = self.tombs.get(&info.address).is_some_and(|it| info.life <= it.0 && self.now < it.1);
-        if full || buried || info.address == self.me.address {
+        if buried || info.address == self.me.address {
             return false;
         }
         self.list.insert(Entry::new(info, self.now));
@@ -99,7 +98,7 @@ impl Peer {
         self.tombs.remove(&who.address);
         if self.list.get(who.address).is_some() {
             self.list.update(&who);
-        } else if LIST_MAX <= self.list.len() || who.address == self.me.address {
+        } else if who.address == self.me.address {
             return;
         } else {
             self.list.insert(Entry::new(who, self.now));

@@ -1,5 +1,6 @@
 //! Whom a peer knows, and the diagram of their places.
 
+use crate::config::LIST_MAX;
 use crate::info::Info;
 use machine::{Address, Time};
 use space::{Distance, Position, Voronoi};
@@ -69,10 +70,6 @@ impl List {
         &self.diagram
     }
 
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -98,8 +95,11 @@ impl List {
         self.diagram.put(me, position);
     }
 
-    /// Somebody new.
+    /// Somebody new, unless the list is full.
     pub fn insert(&mut self, entry: Entry) {
+        if LIST_MAX <= self.entries.len() {
+            return;
+        }
         self.diagram.put(entry.info.address, entry.info.position);
         self.entries.insert(entry.info.address, entry);
     }
