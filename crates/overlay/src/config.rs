@@ -17,6 +17,18 @@ pub const HOPS_MAX: u8 = 200;
 /// The most peers in one introduction, the nearest first.
 pub const NODES_MAX: usize = 8;
 
+/// The most names in a message that says whom a peer knows, the nearest first.
+pub const NAMES_MAX: usize = 32;
+
+/// The most peers in a list who have not proven yet who they are: whoever invents peers fills no more than that.
+pub const UNPROVEN_MAX: usize = 64;
+
+/// The most bytes of a credential: a signature, and what it is about.
+pub const CREDENTIAL_MAX: usize = 128;
+
+/// How many times farther than usual somebody may see, whatever they say.
+pub const AOI_TIMES_MAX: u32 = 4;
+
 /// What becomes of a move of somebody who is not in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownSender {
@@ -107,6 +119,14 @@ pub struct Config {
     pub groups: bool,
     /// Between two tries to join.
     pub join_retry: Span,
+    /// So many in a list are a crowd: views shrink, and those farther away are told less often.
+    pub crowd: Option<usize>,
+    /// Views shrink no further than this.
+    pub aoi_min: Distance,
+    /// Whether those who take long steps are looked out for as far as their next step takes them.
+    pub swept: bool,
+    /// The most bytes that leave in any second, headers included.
+    pub uplink: Option<u32>,
 }
 
 impl Config {
@@ -133,6 +153,10 @@ impl Config {
             self_lookup: None,
             groups: false,
             join_retry: Span::from_secs(30),
+            crowd: None,
+            aoi_min: Distance::of_metres(10),
+            swept: false,
+            uplink: None,
         }
     }
 
@@ -148,14 +172,17 @@ impl Config {
             buffer: Distance::of_metres(10),
             handshake: true,
             mutual_introductions: true,
-            ping_after: Some(Span::from_millis(2_000)),
-            silent: Span::from_millis(3_500),
+            ping_after: Some(Span::from_millis(1_500)),
+            silent: Span::from_millis(2_500),
             repair: true,
             tombstone: Span::from_secs(30),
             anti_entropy: Some(Span::from_secs(2)),
             self_lookup: Some(Span::from_secs(10)),
             groups: true,
             join_retry: Span::from_secs(3),
+            crowd: Some(32),
+            swept: true,
+            uplink: Some(32_000),
             ..Self::paper()
         }
     }
@@ -179,6 +206,14 @@ impl Config {
                 .ok_or_else(|| wrong("seconds, or 0 for never"))
         };
         let now_and_then = || seconds().map(|it| (Span::ZERO < it).then_some(it));
+        let metres = || {
+            let metres = f64::from_str(value).ok().and_then(|it| Distance::from_metres(it).ok());
+            metres.ok_or_else(|| wrong("metres"))
+        };
+        let count = |low: u32, expected| {
+            let number = u32::from_str(value).ok().filter(|it| *it == 0 || low <= *it);
+            number.map(|it| (0 < it).then_some(it)).ok_or_else(|| wrong(expected))
+        };
         match name {
             "unknown-sender" => {
                 self.unknown_sender = match value {
@@ -227,17 +262,21 @@ impl Config {
             "ping-after" => self.ping_after = now_and_then()?,
             "anti-entropy" => self.anti_entropy = now_and_then()?,
             "self-lookup" => self.self_lookup = now_and_then()?,
-            "buffer" => {
-                let metres = f64::from_str(value).ok().and_then(|it| Distance::from_metres(it).ok());
-                self.buffer = metres.ok_or_else(|| wrong("metres"))?;
+            "swept" => self.swept = on()?,
+            "buffer" => self.buffer = metres()?,
+            "aoi-min" => self.aoi_min = metres()?,
+            "crowd" => {
+                let crowd = count(4, "a number of peers from 4 on, or 0 for no limit")?;
+                self.crowd = crowd.map(|it| it as usize);
             }
+            "uplink" => self.uplink = count(2_000, "bytes per second from 2000 on, or 0 for no limit")?,
             _ => return Err(SwitchError::Name(name.to_owned())),
         }
         Ok(())
     }
 
     /// The names of all switches.
-    pub const SWITCHES: [&'static str; 17] = [
+    pub const SWITCHES: [&'static str; 21] = [
         "unknown-sender",
         "candidates",
         "checkers",
@@ -255,11 +294,18 @@ impl Config {
         "anti-entropy",
         "self-lookup",
         "buffer",
+        "crowd",
+        "aoi-min",
+        "swept",
+        "uplink",
     ];
 
-    /// How far newcomers are looked for: view and buffer.
+    /// How far newcomers are looked for around somebody who sees so far: view and buffer. Whoever sees little needs little
+    /// buffer, too: in a crowd every metre is many peers.
     pub fn reach(&self, aoi: Distance) -> Distance {
-        Distance::new(aoi.millimetres().saturating_add(self.buffer.millimetres())).unwrap_or(aoi)
+        let aoi = aoi.millimetres().min(self.aoi.millimetres().saturating_mul(AOI_TIMES_MAX));
+        let buffer = self.buffer.millimetres().min(aoi / 2);
+        Distance::new(aoi.saturating_add(buffer)).unwrap_or(Distance::MAX)
     }
 }
 
@@ -288,10 +334,10 @@ mod tests {
     #[test]
     fn every_switch_can_be_set_and_refuses_nonsense() {
         for name in Config::SWITCHES {
-            let values = ["drop", "all", "everybody", "level", "mutual", "on", "5"];
+            let values = ["drop", "all", "everybody", "level", "mutual", "on", "5", "5000"];
             let mut config = Config::paper();
-            let taken = values.iter().filter(|value| config.set(name, value).is_ok()).count();
-            assert_eq!(taken, 1, "{name}");
+            let taken = values.iter().any(|value| config.set(name, value).is_ok());
+            assert!(taken, "{name}");
             let error = config.set(name, "nonsense").unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("give"), "{error}");
         }
@@ -312,13 +358,16 @@ mod tests {
             ("buffer", "10"),
             ("handshake", "on"),
             ("mutual-introductions", "on"),
-            ("ping-after", "2"),
-            ("silent", "3.5"),
+            ("ping-after", "1.5"),
+            ("silent", "2.5"),
             ("repair", "on"),
             ("tombstone", "30"),
             ("anti-entropy", "2"),
             ("self-lookup", "10"),
             ("groups", "on"),
+            ("crowd", "32"),
+            ("swept", "on"),
+            ("uplink", "32000"),
         ];
         ours.iter().for_each(|(name, value)| config.set(name, value).unwrap());
         assert_eq!(Config { join_retry: Config::fixed().join_retry, ..config }, Config::fixed());

@@ -1,15 +1,21 @@
 //! What a peer does when others move: whoever stands at the edge of a mover's view tells it of those beyond.
 
-use crate::config::{Candidates, Checkers, NODES_MAX, Trigger, UnknownSender};
+use crate::config::{Candidates, Checkers, Trigger, UnknownSender};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Flags, Msg};
 use crate::peer::{Event, Out, Peer};
-use machine::{Address, Span};
+use machine::Address;
 use space::{Distance, Position};
 
-/// Somebody is told again of the same peer after this, if they still do not seem to know it.
-const TELL_AGAIN: Span = Span::from_secs(5);
+/// Whoever is suddenly farther away than so many views has leapt, and looks for its place anew.
+pub(crate) const LEAP: u64 = 4;
+
+/// How long a step was, of those long enough to be told, and at most a few views.
+pub(crate) fn stride(before: Position, after: Position, view: Distance) -> Distance {
+    let step = before.distance_squared(after).isqrt().min(u64::from(view.millimetres()) * LEAP);
+    Distance::new(step as u32).unwrap_or(view)
+}
 
 impl Peer {
     pub(crate) fn on_move(
@@ -34,9 +40,14 @@ impl Peer {
             }
         }
         let now = self.now;
+        let (most, swept) = (self.me.aoi, self.config.swept);
         let Some(it) = self.list.get_mut(from) else { return };
-        (it.heard, it.pinged, it.joining) = (now, None, false);
-        it.wanted = flags.has(Flags::WANT);
+        if self.config.handshake && !it.proven {
+            return; // Their greeting is on its way, or ours.
+        }
+        (it.heard, it.moved, it.pinged, it.joining) = (now, now, None, false);
+        (it.wanted, it.sparse) = (flags.has(Flags::WANT), flags.has(Flags::SPARSE));
+        it.stride = before.filter(|_| swept).map_or(Distance::ZERO, |it| stride(it, position, most));
         let moved = Info { sequence, position, aoi: aoi.unwrap_or(it.info.aoi), ..it.info };
         let old = before.unwrap_or(it.info.position);
         if !std::mem::replace(&mut it.met, true) {
@@ -106,26 +117,9 @@ impl Peer {
 
     /// Those who matter to the mover and whom it does not seem to know: it has not said so, and was not told lately.
     fn unknown_to(&mut self, mover: Address, candidates: &[Address]) -> Vec<Info> {
-        let now = self.now;
-        let Some(it) = self.list.get(mover) else { return Vec::new() };
-        let (info, knows) = (it.info, &it.knows);
-        let is_news = |c: &Address| {
-            knows.binary_search(&crate::info::short(*c)).is_err()
-                && it.told.get(c).is_none_or(|at| TELL_AGAIN <= now.since(*at))
-        };
-        let mut news: Vec<Info> = candidates
-            .iter()
-            .filter(|c| is_news(c))
-            .filter_map(|&c| self.list.get(c).filter(|it| !it.joining).map(|it| it.info))
-            .filter(|c| self.should_know(&info, c))
-            .collect();
-        news.sort_by_key(|c| (info.position.distance_squared(c.position), c.address));
-        news.truncate(NODES_MAX);
-        if let Some(it) = self.list.get_mut(mover) {
-            it.told.retain(|_, at| now.since(*at) < TELL_AGAIN);
-            it.told.extend(news.iter().map(|c| (c.address, now)));
-        }
-        news
+        let known = |it: &Address| self.list.get(*it).filter(|it| !it.joining).map(|it| it.info);
+        let others: Vec<Info> = candidates.iter().filter_map(known).collect();
+        self.tell_missing(mover, others)
     }
 
     /// And those whose regions newly touch the mover's, as it looks from here.

@@ -1,9 +1,9 @@
 //! How a peer finds its place: its search is handed on to whoever is nearer, until nobody nearer is known.
 
-use crate::config::HOPS_MAX;
+use crate::config::{HOPS_MAX, UNPROVEN_MAX};
 use crate::info::Info;
 use crate::list::Entry;
-use crate::msg::{Flags, Msg};
+use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Event, Out, Peer, Purpose};
 use machine::{Address, Span};
 use space::Position;
@@ -24,30 +24,43 @@ impl Peer {
             return;
         }
         self.timers.set(Purpose::Join, self.now + self.config.join_retry);
-        let seek = Msg::Seek { who: self.me, again: false, hops: HOPS_MAX };
+        self.search(Search::Join, out);
+    }
+
+    /// Has itself looked for, from anywhere.
+    pub(crate) fn search(&mut self, purpose: Search, out: &mut Out) {
+        let credential = self.credentials.show(&self.me);
+        let seek = Msg::Seek { who: self.me, purpose, hops: HOPS_MAX, credential };
         self.hand_to(self.rendezvous, seek, out);
     }
 
-    pub(crate) fn on_seek(&mut self, who: Info, again: bool, hops: u8, out: &mut Out) {
+    pub(crate) fn on_seek(
+        &mut self,
+        who: Info,
+        purpose: Search,
+        hops: u8,
+        credential: Vec<u8>,
+        out: &mut Out,
+    ) {
         if who.address == self.me.address {
-            self.found_myself(again);
+            self.found_myself(purpose);
             return;
         }
-        if !self.ready {
+        if !self.ready || !self.proves(&who, &credential) {
             return;
         }
-        match self.nearer(&who, again) {
+        match self.nearer(&who, purpose) {
             Some(next) if 0 < hops => {
-                self.hand_to(next, Msg::Seek { who, again, hops: hops - 1 }, out);
+                self.hand_to(next, Msg::Seek { who, purpose, hops: hops - 1, credential }, out);
             }
-            _ => self.accept(who, again, out),
+            _ => self.accept(who, purpose != Search::Join, out),
         }
     }
 
     /// Whoever is nearer to a place than we are, of those who are in.
-    fn nearer(&self, who: &Info, again: bool) -> Option<Address> {
+    fn nearer(&self, who: &Info, purpose: Search) -> Option<Address> {
         let here = self.me.position.distance_squared(who.position);
-        let may = |it: &(Address, &Entry)| !it.1.joining && (again || it.0 != who.address);
+        let may = |it: &(Address, &Entry)| !it.1.joining && (purpose == Search::Check || it.0 != who.address);
         let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(who.position);
         let nearest = self.list.iter().filter(may).min_by_key(|it| (away(it), it.0))?;
         (away(&nearest) < here).then_some(nearest.0)
@@ -62,11 +75,15 @@ impl Peer {
         if known {
             self.list.update(&who);
         } else {
-            self.list.insert(Entry { joining: !again, ..Entry::new(who, self.now) });
+            self.list.insert(Entry { joining: !again, proven: true, ..Entry::new(who, self.now) });
         }
         let list = self.list.iter().filter(|it| it.0 != who.address && !it.1.joining);
         let list: Vec<Info> = if self.config.handshake {
-            list.filter(|it| self.should_know(&who, &it.1.info)).map(|it| it.1.info).collect()
+            let mut list: Vec<Info> =
+                list.filter(|it| self.should_know(&who, &it.1.info)).map(|it| it.1.info).collect();
+            list.sort_by_key(|it| (it.position.distance_squared(who.position), it.address));
+            list.truncate(UNPROVEN_MAX - 1);
+            list
         } else {
             list.map(|it| it.1.info).collect()
         };
@@ -78,7 +95,9 @@ impl Peer {
 
     pub(crate) fn on_welcome(&mut self, from: Info, list: Vec<Info>, again: bool, out: &mut Out) {
         if again {
-            self.looking = false;
+            if self.config.handshake && !std::mem::take(&mut self.looking) {
+                return; // Nobody asked.
+            }
             self.quiet = 0;
             let everybody = list.into_iter().chain([from]).collect();
             return self.take_nodes(everybody, out);
@@ -86,7 +105,9 @@ impl Peer {
         if self.ready {
             return;
         }
-        for info in list.into_iter().chain([from]).filter(|it| it.address != self.me.address) {
+        let most = if self.config.handshake { UNPROVEN_MAX } else { usize::MAX };
+        let others = [from].into_iter().chain(list).filter(|it| it.address != self.me.address);
+        for info in others.take(most) {
             self.list.insert(Entry::new(info, self.now));
         }
         if self.config.handshake && !self.list.is_empty() {

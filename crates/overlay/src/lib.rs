@@ -14,12 +14,17 @@
 //! | `hear` | what it does when others move: it tells them of each other |
 //! | `links` | who wants to hear whom |
 //! | `upkeep` | what is done now and then: silence, comparing lists, searching oneself |
+//! | `crowd` | what is different where many are: smaller views, and far ones are told less often |
+//! | `credential` | what proves who somebody is |
+//! | `uplink` | how much is sent, and how much is listened to |
 //!
-//! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists and messages have
-//! limits, whatever peers say. Still to come, before strangers may take part: credentials, limits on rates, and areas of
-//! interest that shrink in crowds.
+//! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
+//! rates have limits, whatever peers say. Nobody is told where a peer is, and nobody is believed, before they have shown a
+//! credential; of those who speak for themselves hearsay is not believed.
 
 pub mod config;
+mod credential;
+mod crowd;
 mod hear;
 mod info;
 mod join;
@@ -30,10 +35,13 @@ mod peer;
 mod rendezvous;
 mod travel;
 mod upkeep;
+mod uplink;
 
 pub use config::{Config, SwitchError};
+pub use credential::{Credentials, Open};
 pub use info::Info;
 pub use list::Entry;
-pub use msg::{Flags, Msg};
+pub use msg::{Flags, Knows, Msg, Search};
 pub use peer::{Command, Event, Peer, Sent};
 pub use rendezvous::{Member, Rendezvous};
+pub use uplink::HEADERS;

@@ -1,11 +1,16 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
-use crate::config::{NODES_MAX, Relevance};
+use crate::config::{NAMES_MAX, NODES_MAX, Relevance, UNPROVEN_MAX};
 use crate::info::Info;
 use crate::list::Entry;
-use crate::msg::Msg;
+use crate::msg::{Knows, Msg};
 use crate::peer::{Out, Peer};
 use machine::Address;
+use space::Distance;
+
+fn farther(reach: Distance, stride: Distance) -> Distance {
+    Distance::new(reach.millimetres().saturating_add(stride.millimetres())).unwrap_or(Distance::MAX)
+}
 
 impl Peer {
     /// Whether somebody in the list matters to us, or we to them.
@@ -14,7 +19,7 @@ impl Peer {
         if self.is_mate(&it.info) {
             return true;
         }
-        let (mine, theirs) = (self.config.reach(self.me.aoi), self.config.reach(it.info.aoi));
+        let (mine, theirs) = (self.my_reach(), self.reach_of(&it.info));
         match self.config.relevance {
             Relevance::Mutual => self.list.matter((self.me.address, mine), (address, theirs)),
             Relevance::OneSided => {
@@ -25,6 +30,32 @@ impl Peer {
         }
     }
 
+    /// How far newcomers are looked for around us: whoever takes long steps looks as far ahead as the next one.
+    pub(crate) fn my_reach(&self) -> Distance {
+        farther(self.config.reach(self.me.aoi), self.stride)
+    }
+
+    /// The same around somebody else.
+    fn reach_of(&self, info: &Info) -> Distance {
+        let stride = self.list.get(info.address).map_or(Distance::ZERO, |it| it.stride);
+        farther(self.config.reach(info.aoi), stride)
+    }
+
+    /// Whether somebody in the list has proven who they are.
+    pub(crate) fn is_proven(&self, address: Address) -> bool {
+        self.list.get(address).is_some_and(|it| it.proven)
+    }
+
+    /// Whether somebody proves who they are, now or before.
+    pub(crate) fn proves(&mut self, who: &Info, credential: &[u8]) -> bool {
+        let same = |it: &Entry| it.proven && (it.info.life, it.info.group) == (who.life, who.group);
+        let proven = !self.config.handshake
+            || self.list.get(who.address).is_some_and(same)
+            || self.credentials.admits(who, credential);
+        self.refused += u64::from(!proven);
+        proven
+    }
+
     fn is_mate(&self, info: &Info) -> bool {
         self.config.groups && self.me.group != 0 && info.group == self.me.group
     }
@@ -32,21 +63,22 @@ impl Peer {
     /// Whether we matter to somebody in the list, or belong together.
     pub(crate) fn matters_to(&self, address: Address) -> bool {
         let Some(it) = self.list.get(address) else { return false };
-        let theirs = self.config.reach(it.info.aoi);
+        let theirs = self.reach_of(&it.info);
         self.is_mate(&it.info) || self.list.diagram().meets(self.me.address, it.info.position, theirs)
     }
 
     /// Whether one should know another, as it looks from here.
     pub(crate) fn should_know(&self, one: &Info, other: &Info) -> bool {
         let mates = self.config.groups && one.group != 0 && one.group == other.group;
-        let reach = |it: &Info| self.config.reach(it.aoi);
+        let reach = |it: &Info| self.reach_of(it);
         mates || self.list.matter((one.address, reach(one)), (other.address, reach(other)))
     }
 
     /// Takes somebody new into the list, if they matter; whether they are in it.
     pub(crate) fn take(&mut self, info: Info, out: &mut Out) -> bool {
         let buried = self.tombs.get(&info.address).is_some_and(|it| info.life <= it.0 && self.now < it.1);
-        if buried || info.address == self.me.address {
+        let unproven = self.list.iter().filter(|it| !it.1.proven).count();
+        if buried || info.address == self.me.address || UNPROVEN_MAX <= unproven {
             return false;
         }
         self.list.insert(Entry::new(info, self.now));
@@ -63,40 +95,65 @@ impl Peer {
     /// Takes in what is said about others.
     pub(crate) fn take_nodes(&mut self, list: Vec<Info>, out: &mut Out) {
         for info in list {
-            if self.list.get(info.address).is_some() {
-                self.list.update(&info);
-            } else {
-                self.take(info, out);
+            match self.list.get(info.address) {
+                Some(it) if it.met => (), // Whoever speaks for themselves is not believed by hearsay.
+                Some(_) => self.list.update(&info),
+                None => drop(self.take(info, out)),
             }
         }
     }
 
-    /// The short names of everybody in the list.
-    pub(crate) fn knows(&self) -> Vec<u32> {
-        let mut knows: Vec<u32> = self.list.iter().map(|it| it.1.info.short()).collect();
-        knows.sort_unstable();
-        knows
+    /// The short names of everybody in the list; in a crowd of the nearest.
+    pub(crate) fn knows(&self) -> Knows {
+        let away = |it: &Info| it.position.distance_squared(self.me.position);
+        let mut infos: Vec<&Info> = self.list.iter().map(|it| &it.1.info).collect();
+        let mut within = None;
+        if NAMES_MAX < infos.len() {
+            infos.sort_by_key(|it| (away(it), it.address));
+            infos.truncate(NAMES_MAX);
+            let farthest = infos.last().map_or(0, |it| away(it));
+            within = Some(Distance::new(farthest.isqrt() as u32).unwrap_or(Distance::MAX));
+        }
+        let mut names: Vec<u32> = infos.into_iter().map(Info::short).collect();
+        names.sort_unstable();
+        Knows { names, within }
     }
 
     /// Says that we want to hear somebody.
     pub(crate) fn greet(&mut self, address: Address, out: &mut Out) {
         let Some(it) = self.list.get_mut(address) else { return };
         it.greeted = Some(self.now);
-        let (who, want, knows) = (self.me, it.want, self.knows());
-        let hello = Msg::Hello { who, want, answer: false, knows, nodes: Vec::new() };
-        self.hand_to(address, hello, out);
+        let want = it.want;
+        self.say_hello(address, (want, false), Vec::new(), out);
+    }
+
+    /// Says who we are, whether we want to hear somebody, and whether that is an answer.
+    pub(crate) fn say_hello(
+        &mut self,
+        to: Address,
+        (want, answer): (bool, bool),
+        nodes: Vec<Info>,
+        out: &mut Out,
+    ) {
+        let (who, knows) = (self.me, self.knows());
+        let credential = self.credentials.show(&who);
+        self.hand_to(to, Msg::Hello { who, want, answer, knows, nodes, credential }, out);
     }
 
     pub(crate) fn on_hello(
         &mut self,
         who: Info,
         (want, answer): (bool, bool),
-        knows: Vec<u32>,
+        mut knows: Knows,
         nodes: Vec<Info>,
         out: &mut Out,
     ) {
         self.tombs.remove(&who.address);
-        if self.list.get(who.address).is_some() {
+        knows.names.sort_unstable();
+        if let Some(it) = self.list.get(who.address) {
+            if who.life < it.info.life {
+                return; // A word of an earlier life, late.
+            }
             self.list.update(&who);
         } else if who.address == self.me.address {
             return;
@@ -110,17 +167,14 @@ impl Peer {
         let wanted_here = self.is_relevant(who.address);
         let now = self.now;
         let Some(it) = self.list.get_mut(who.address) else { return };
-        (it.wanted, it.want, it.heard, it.pinged) = (want, wanted_here, now, None);
+        (it.wanted, it.want, it.heard, it.pinged, it.proven) = (want, wanted_here, now, None, true);
         it.idle_since = (!wanted_here).then_some(now);
         it.knows = knows;
-        it.knows.sort_unstable();
         if answer {
             it.greeted = None;
         } else {
             let nodes = self.missing_in(who.address);
-            let (want, knows) = (wanted_here, self.knows());
-            let hello = Msg::Hello { who: self.me, want, answer: true, knows, nodes };
-            self.hand_to(who.address, hello, out);
+            self.say_hello(who.address, (wanted_here, true), nodes, out);
         }
         self.take_nodes(nodes, out);
         if !self.ready && self.list.iter().all(|it| it.1.greeted.is_none()) {
@@ -128,18 +182,24 @@ impl Peer {
         }
     }
 
-    /// Those whom somebody should know and does not, by their own word; the nearest first.
-    pub(crate) fn missing_in(&self, address: Address) -> Vec<Info> {
+    /// Those whom somebody should know and does not, by their own word; the nearest first. They count as told.
+    pub(crate) fn missing_in(&mut self, address: Address) -> Vec<Info> {
+        let other = |it: &(Address, &Entry)| it.0 != address && !it.1.joining;
+        let others = self.list.iter().filter(other).map(|it| it.1.info).collect();
+        self.tell_missing(address, others)
+    }
+
+    /// Those of some whom somebody should know and does not, as far as they were not told lately; the nearest first.
+    pub(crate) fn tell_missing(&mut self, address: Address, others: Vec<Info>) -> Vec<Info> {
+        let now = self.now;
         let Some(it) = self.list.get(address) else { return Vec::new() };
-        let unknown = |other: &&Entry| {
-            let info = &other.info;
-            info.address != address && !other.joining && it.knows.binary_search(&info.short()).is_err()
-        };
-        let others = self.list.iter().map(|it| it.1).filter(unknown);
-        let mut missing: Vec<Info> =
-            others.map(|it| it.info).filter(|other| self.should_know(&it.info, other)).collect();
+        let mut missing = others;
+        missing.retain(|other| it.lacks(now, other) && self.should_know(&it.info, other));
         missing.sort_by_key(|other| (it.info.position.distance_squared(other.position), other.address));
         missing.truncate(NODES_MAX);
+        if let Some(it) = self.list.get_mut(address).filter(|_| !missing.is_empty()) {
+            it.tell_of(now, &missing);
+        }
         missing
     }
 

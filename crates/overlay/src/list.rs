@@ -2,9 +2,19 @@
 
 use crate::config::LIST_MAX;
 use crate::info::Info;
-use machine::{Address, Time};
+use crate::msg::Knows;
+use crate::uplink::Bucket;
+use machine::{Address, Span, Time};
 use space::{Distance, Position, Voronoi};
 use std::collections::BTreeMap;
+
+/// So many messages of one peer are heard per second, and so many at once: three times what a game with twenty moves per
+/// second needs.
+const PATIENCE: u64 = 60;
+
+/// Somebody who was told of another and does not seem to know them is told again after this: most likely they saw better than
+/// we that they do not matter to each other.
+const TELL_AGAIN: Span = Span::from_secs(5);
 
 /// Somebody in the list.
 #[derive(Clone, Debug)]
@@ -19,14 +29,29 @@ pub struct Entry {
     pub heard: Time,
     /// Whether they were ever heard, themselves.
     pub met: bool,
+    /// When they were heard last to have moved.
+    pub moved: Time,
+    /// Whether they have proven who they are.
+    pub proven: bool,
+    /// Since when they are in the list.
+    pub(crate) since: Time,
+    /// How long their last step was, if it was a long one.
+    pub(crate) stride: Distance,
+    /// Whether they have said that they are heard less often.
+    pub(crate) sparse: bool,
+    /// When we told them last where we are, and whether we said that they will hear us less often.
+    pub(crate) told_at: Time,
+    pub(crate) told_sparse: bool,
+    /// How much we listen to them.
+    pub(crate) patience: Bucket,
     /// When they were asked whether they are there.
     pub(crate) pinged: Option<Time>,
     /// Since when they do not matter to us.
     pub(crate) idle_since: Option<Time>,
     /// When they were greeted last; `None` once they answered.
     pub(crate) greeted: Option<Time>,
-    /// The short names of those they know, by their word, sorted.
-    pub(crate) knows: Vec<u32>,
+    /// Whom they know, by their word.
+    pub(crate) knows: Knows,
     /// Those whose regions touch theirs, by their word.
     pub(crate) enclosing: Vec<Address>,
     /// Those whose regions touched theirs when they moved last, as we saw it.
@@ -38,22 +63,45 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) const fn new(info: Info, now: Time) -> Self {
+    pub(crate) fn new(info: Info, now: Time) -> Self {
         Self {
             info,
             want: true,
             wanted: false,
             heard: now,
             met: false,
+            moved: now,
+            proven: false,
+            since: now,
+            stride: Distance::ZERO,
+            sparse: false,
+            told_at: Time::ZERO,
+            told_sparse: false,
+            patience: Bucket::new(PATIENCE, PATIENCE),
             pinged: None,
             idle_since: None,
             greeted: None,
-            knows: Vec::new(),
+            knows: Knows::default(),
             enclosing: Vec::new(),
             touched: Vec::new(),
             told: BTreeMap::new(),
             joining: false,
         }
+    }
+}
+
+impl Entry {
+    /// Whether they should be told of somebody: they do not seem to know them, and were not told lately.
+    pub(crate) fn lacks(&self, now: Time, other: &Info) -> bool {
+        let apart = other.position.distance_squared(self.info.position);
+        self.knows.lacks(other.short(), apart)
+            && self.told.get(&other.address).is_none_or(|at| TELL_AGAIN <= now.since(*at))
+    }
+
+    /// They are told of these now.
+    pub(crate) fn tell_of(&mut self, now: Time, others: &[Info]) {
+        self.told.retain(|_, at| now.since(*at) < TELL_AGAIN);
+        self.told.extend(others.iter().map(|it| (it.address, now)));
     }
 }
 
@@ -68,6 +116,10 @@ impl List {
     /// The diagram of everybody known and oneself.
     pub const fn diagram(&self) -> &Voronoi<Address> {
         &self.diagram
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What peers say to each other, and what it weighs.
 
-use crate::config::{LIST_MAX, MESSAGE_MAX};
+use crate::config::{CREDENTIAL_MAX, LIST_MAX, MESSAGE_MAX};
 use crate::info::Info;
 use machine::Address;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,12 @@ pub enum Msg {
     Seek {
         /// Who looks.
         who: Info,
-        /// Whether they are in already and only look whether they are known where they are.
-        again: bool,
+        /// Why.
+        purpose: Search,
         /// How often it may still be handed on.
         hops: u8,
+        /// What proves who they are.
+        credential: Vec<u8>,
     },
     /// The answer of whoever is nearest: those whom the one who looks must know.
     Welcome {
@@ -51,15 +53,17 @@ pub enum Msg {
         want: bool,
         /// Whether it is an answer.
         answer: bool,
-        /// The short names of those it knows.
-        knows: Vec<u32>,
+        /// Whom it knows.
+        knows: Knows,
         /// Peers that the receiver does not seem to know and should.
         nodes: Vec<Info>,
+        /// What proves who it is.
+        credential: Vec<u8>,
     },
-    /// The short names of those whom the sender knows, and the addresses of those who enclose it.
+    /// Whom the sender knows, and the addresses of those who enclose it.
     Sum {
-        /// Everybody else.
-        knows: Vec<u32>,
+        /// Everybody.
+        knows: Knows,
         /// Those whose regions touch its own.
         enclosing: Vec<Address>,
     },
@@ -76,6 +80,34 @@ pub enum Msg {
     },
 }
 
+/// Why somebody looks for whoever is nearest to their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Search {
+    /// To join.
+    Join,
+    /// They are in, and look whether they are known where they are: the search comes home if they are.
+    Check,
+    /// They are in, and suddenly somewhere else.
+    Leap,
+}
+
+/// Whom a peer knows, by short names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knows {
+    /// The short names, sorted.
+    pub names: Vec<u32>,
+    /// Nobody is named who is farther from the peer; `None` if everybody is named.
+    pub within: Option<Distance>,
+}
+
+impl Knows {
+    /// Whether somebody so named, at that distance squared, is not known by this word.
+    pub fn lacks(&self, name: u32, distance_squared: u64) -> bool {
+        self.names.binary_search(&name).is_err()
+            && self.within.is_none_or(|it| distance_squared < it.squared())
+    }
+}
+
 /// What a move says besides the place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags(pub u8);
@@ -87,6 +119,8 @@ impl Flags {
     pub const LIST: Self = Self(2);
     /// The sender wants to hear the receiver.
     pub const WANT: Self = Self(4);
+    /// There is a crowd: the receiver will hear the sender less often.
+    pub const SPARSE: Self = Self(8);
 
     /// Whether all of these are set.
     pub const fn has(self, flag: Self) -> bool {
@@ -115,8 +149,8 @@ impl Msg {
             Self::Welcome { list, .. } => LIST + ENTRY * list.len(),
             Self::Move { .. } => MOVE,
             Self::Nodes(list) | Self::Leave(list) => LIST + ENTRY * list.len(),
-            Self::Hello { knows, nodes, .. } => HEADER + SHORT * knows.len() + ENTRY * nodes.len(),
-            Self::Sum { knows, enclosing } => HEADER + SHORT * (knows.len() + enclosing.len()),
+            Self::Hello { knows, nodes, .. } => HEADER + SHORT * knows.names.len() + ENTRY * nodes.len(),
+            Self::Sum { knows, enclosing } => HEADER + SHORT * (knows.names.len() + enclosing.len()),
         }
     }
 
@@ -142,9 +176,16 @@ impl Msg {
     fn longest_list(&self) -> usize {
         match self {
             Self::Welcome { list, .. } | Self::Nodes(list) | Self::Leave(list) => list.len(),
-            Self::Hello { knows, nodes, .. } => knows.len().max(nodes.len()),
-            Self::Sum { knows, enclosing } => knows.len().max(enclosing.len()),
+            Self::Hello { knows, nodes, .. } => knows.names.len().max(nodes.len()),
+            Self::Sum { knows, enclosing } => knows.names.len().max(enclosing.len()),
             _ => 0,
+        }
+    }
+
+    fn credential(&self) -> &[u8] {
+        match self {
+            Self::Seek { credential, .. } | Self::Hello { credential, .. } => credential,
+            _ => &[],
         }
     }
 }
@@ -165,6 +206,9 @@ impl Message for Msg {
         }
         if LIST_MAX < msg.longest_list() {
             return Err(DecodeError::OutOfRange("the length of a list"));
+        }
+        if CREDENTIAL_MAX < msg.credential().len() {
+            return Err(DecodeError::OutOfRange("the length of a credential"));
         }
         Ok(msg)
     }
@@ -190,13 +234,15 @@ mod tests {
     fn all() -> Vec<Msg> {
         let position = Position::new(-5_000_000, 4_999_999).unwrap();
         let list = vec![info(1), info(400)];
+        let credential = vec![7; 64];
+        let knows = Knows { names: vec![1, 2], within: Some(Distance::of_metres(20)) };
         vec![
-            Msg::Seek { who: info(7), again: true, hops: 9 },
+            Msg::Seek { who: info(7), purpose: Search::Leap, hops: 9, credential: credential.clone() },
             Msg::Welcome { from: info(7), list: list.clone(), again: false },
             Msg::Move { sequence: 32_400, position, before: None, flags: Flags::WANT, aoi: None },
             Msg::Nodes(list.clone()),
-            Msg::Hello { who: info(7), want: true, answer: false, knows: vec![1, 2], nodes: list.clone() },
-            Msg::Sum { knows: vec![5, 6], enclosing: vec![Address(9)] },
+            Msg::Hello { who: info(7), want: true, answer: false, knows, nodes: list.clone(), credential },
+            Msg::Sum { knows: Knows::default(), enclosing: vec![Address(9)] },
             Msg::Stranger,
             Msg::Leave(list),
             Msg::Ping,
@@ -230,6 +276,9 @@ mod tests {
         let long = Msg::Nodes(vec![info(1); LIST_MAX + 1]);
         assert_eq!(Msg::decode(&encoded(&long)), Err(DecodeError::OutOfRange("the length of a list")));
         assert!(matches!(Msg::decode(&vec![3; MESSAGE_MAX + 1]), Err(DecodeError::TooLong(_))));
+        let credential = vec![7; CREDENTIAL_MAX + 1];
+        let long = Msg::Seek { who: info(7), purpose: Search::Join, hops: 9, credential };
+        assert_eq!(Msg::decode(&encoded(&long)), Err(DecodeError::OutOfRange("the length of a credential")));
     }
 
     proptest! {

@@ -1,12 +1,15 @@
 //! The peer's machine: what it holds, and who deals with what it hears.
 
 use crate::config::Config;
+use crate::credential::{Credentials, Open};
 use crate::info::Info;
 use crate::list::List;
-use crate::msg::Msg;
+use crate::msg::{Msg, Search};
+use crate::uplink::{Bucket, HEADERS, Weight};
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Rng, Time, TimerName, Timers};
-use space::Position;
+use space::{Distance, Position};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wire::Message as _;
 
 pub(crate) type Out = Outbox<Msg, Event>;
@@ -42,7 +45,19 @@ pub struct Sent {
     pub paper: [u64; Msg::KINDS.len()],
     /// Their bytes as they are.
     pub wire: [u64; Msg::KINDS.len()],
+    /// How many were held back, because too much had been sent.
+    pub held: u64,
 }
+
+impl Sent {
+    /// All bytes on the line: as they are, and their headers.
+    pub fn line(&self) -> u64 {
+        self.wire.iter().sum::<u64>() + u64::from(HEADERS) * self.messages.iter().sum::<u64>()
+    }
+}
+
+/// So many messages of all strangers together are heard per second, and so many at once: as when a crowd comes.
+const STRANGERS: u64 = 200;
 
 /// What a peer wakes for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +93,17 @@ pub struct Peer {
     /// How many searches for oneself in a row found everything as it should be, and whether one is under way.
     pub(crate) quiet: u32,
     pub(crate) looking: bool,
+    /// How far it would see if there were no crowd, how far it sees in thousandths of a millimetre, and since when so far.
+    pub(crate) aoi_most: Distance,
+    pub(crate) aoi_fine: u64,
+    pub(crate) aoi_since: Option<Time>,
+    /// When it moved last, and how far, if that was a long step.
+    pub(crate) stepped: Time,
+    pub(crate) stride: Distance,
+    pub(crate) credentials: Arc<dyn Credentials>,
+    pub(crate) refused: u64,
+    strangers: Bucket,
+    uplink: Option<Bucket>,
     sent: Sent,
     keys: u64,
     scratch: Vec<u8>,
@@ -99,10 +125,25 @@ impl Peer {
             compared: Address(0),
             quiet: 0,
             looking: false,
+            aoi_most: me.aoi,
+            aoi_fine: u64::from(me.aoi.millimetres()) * 1_000,
+            aoi_since: None,
+            stepped: Time::ZERO,
+            stride: Distance::ZERO,
+            credentials: Arc::new(Open),
+            refused: 0,
+            strangers: Bucket::new(STRANGERS, STRANGERS),
+            uplink: config.uplink.map(Bucket::within),
             sent: Sent::default(),
             keys: 0,
             scratch: Vec::new(),
         }
+    }
+
+    /// Who lets others in; without this everybody is let in.
+    #[must_use]
+    pub fn with_credentials(self, credentials: Arc<dyn Credentials>) -> Self {
+        Self { credentials, ..self }
     }
 
     /// Whether it is in.
@@ -130,30 +171,75 @@ impl Peer {
         &self.sent
     }
 
+    /// How many messages it did not listen to: of strangers without a credential, or too many.
+    pub const fn refused(&self) -> u64 {
+        self.refused
+    }
+
     /// Sends a message that may be lost.
     pub(crate) fn drop_to(&mut self, to: impl IntoIterator<Item = Address>, msg: Msg, out: &mut Out) {
+        let weight = weight(&msg);
+        self.drop_with(weight, to, msg, out);
+    }
+
+    /// Sends a message that may be lost, and says how much it matters. Whoever cannot be told now is not told.
+    pub(crate) fn drop_with(
+        &mut self,
+        weight: Weight,
+        to: impl IntoIterator<Item = Address>,
+        msg: Msg,
+        out: &mut Out,
+    ) {
         self.keys += 1;
-        self.send(to, Lane::Latest(LatestKey(self.keys)), msg, out);
+        self.send(weight, to, Lane::Latest(LatestKey(self.keys)), msg, out);
     }
 
     /// Sends a message that must arrive, if there is a way to be sure.
     pub(crate) fn hand_to(&mut self, to: Address, msg: Msg, out: &mut Out) {
         if self.config.handshake {
-            self.send([to], Lane::Sure, msg, out);
+            self.send(weight(&msg), [to], Lane::Sure, msg, out);
         } else {
             self.drop_to([to], msg, out); // The paper's peers have datagrams only.
         }
     }
 
-    fn send(&mut self, to: impl IntoIterator<Item = Address>, lane: Lane, msg: Msg, out: &mut Out) {
-        let to: Vec<Address> = to.into_iter().collect();
+    fn send(
+        &mut self,
+        weight: Weight,
+        to: impl IntoIterator<Item = Address>,
+        lane: Lane,
+        msg: Msg,
+        out: &mut Out,
+    ) {
         self.scratch.clear();
         msg.encode(&mut self.scratch);
+        let bytes = self.scratch.len() as u64;
+        let mut to: Vec<Address> = to.into_iter().collect();
+        if let Some(uplink) = &mut self.uplink {
+            let asked = to.len();
+            to.retain(|_| uplink.take(self.now, bytes + u64::from(HEADERS), weight));
+            self.sent.held += (asked - to.len()) as u64;
+        }
         let (kind, count) = (msg.kind(), to.len() as u64);
         self.sent.messages[kind] += count;
         self.sent.paper[kind] += count * msg.paper_bytes() as u64;
-        self.sent.wire[kind] += count * self.scratch.len() as u64;
-        out.send_many(to, lane, msg);
+        self.sent.wire[kind] += count * bytes;
+        if !to.is_empty() {
+            out.send_many(to, lane, msg);
+        }
+    }
+
+    /// Whether somebody may speak: nobody may too often. The paper's peers listen to everything.
+    fn listens_to(&mut self, from: Address) -> bool {
+        let now = self.now;
+        let bucket = match self.list.get_mut(from) {
+            _ if !self.config.handshake || from == self.rendezvous => return true,
+            Some(it) => &mut it.patience,
+            None => &mut self.strangers,
+        };
+        let may = bucket.take(now, 1, Weight::First);
+        self.refused += u64::from(!may);
+        may
     }
 
     /// Forgets somebody.
@@ -173,22 +259,50 @@ impl Peer {
 
     fn on_msg(&mut self, from: Address, msg: Msg, out: &mut Out) {
         match msg {
-            Msg::Seek { who, again, hops } => self.on_seek(who, again, hops, out),
-            Msg::Welcome { from, list, again } => self.on_welcome(from, list, again, out),
+            Msg::Seek { who, purpose, hops, credential } => {
+                self.on_seek(who, purpose, hops, credential, out);
+            }
+            Msg::Welcome { from: host, list, again } => {
+                // Everybody speaks for themselves; only the rendezvous tells the first that it is the first.
+                if !self.config.handshake || host.address == from || from == self.rendezvous {
+                    self.on_welcome(host, list, again, out);
+                }
+            }
             Msg::Move { sequence, position, before, flags, aoi } => {
                 self.on_move(from, (sequence, position, aoi), before, flags, out);
             }
-            Msg::Nodes(list) => self.on_nodes(list, out),
-            Msg::Hello { who, want, answer, knows, nodes } if who.address == from => {
-                self.on_hello(who, (want, answer), knows, nodes, out);
+            Msg::Nodes(list) => {
+                if !self.config.handshake || self.is_proven(from) {
+                    self.on_nodes(list, out);
+                }
+            }
+            Msg::Hello { who, want, answer, knows, nodes, credential } if who.address == from => {
+                if self.proves(&who, &credential) {
+                    self.on_hello(who, (want, answer), knows, nodes, out);
+                }
             }
             Msg::Hello { .. } => (),
             Msg::Sum { knows, enclosing } => self.on_sum(from, knows, enclosing, out),
             Msg::Stranger => self.on_stranger(from, out),
             Msg::Leave(list) => self.on_leave(from, list, out),
-            Msg::Ping => self.drop_to([from], Msg::Pong { who: self.me }, out),
-            Msg::Pong { who } => self.on_pong(from, who, out),
+            Msg::Ping => {
+                if self.list.get(from).is_some() {
+                    self.drop_to([from], Msg::Pong { who: self.me }, out);
+                }
+            }
+            Msg::Pong { who } => self.on_pong(from, who),
         }
+    }
+}
+
+/// How much a message matters when there is little left to send. Moves say so themselves.
+const fn weight(msg: &Msg) -> Weight {
+    match msg {
+        Msg::Pong { .. } | Msg::Leave(_) | Msg::Move { .. } => Weight::First,
+        Msg::Seek { .. } | Msg::Welcome { .. } | Msg::Hello { .. } | Msg::Stranger | Msg::Ping => {
+            Weight::Second
+        }
+        Msg::Nodes(_) | Msg::Sum { .. } => Weight::Third,
     }
 }
 
@@ -201,14 +315,18 @@ impl Machine for Peer {
         self.now = now;
         match input {
             Input::Command(command) => self.on_command(command, out),
-            Input::Recv { from, msg, .. } => self.on_msg(from, msg, out),
+            Input::Recv { from, msg, .. } => {
+                if self.listens_to(from) {
+                    self.on_msg(from, msg, out);
+                }
+            }
             Input::Wake => {
                 while let Some(purpose) = self.timers.take_due(now) {
                     match purpose {
                         Purpose::Join => self.seek(out),
                         Purpose::Settle => self.settle(out),
                         Purpose::Compare => self.compare(out),
-                        Purpose::Lookup => self.look_up(out),
+                        Purpose::Lookup => self.look_up(Search::Check, out),
                     }
                 }
             }

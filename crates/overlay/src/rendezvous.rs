@@ -1,6 +1,6 @@
 //! Somebody whom everybody knows, and who knows some who are in: the zone or the lobby.
 
-use crate::msg::Msg;
+use crate::msg::{Msg, Search};
 use machine::{Address, Input, Lane, Machine, Outbox, Rng, Time};
 
 /// What its owner says.
@@ -40,9 +40,11 @@ impl Machine for Rendezvous {
         match input {
             Input::Command(Member::In(it)) if !self.members.contains(&it) => self.members.push(it),
             Input::Command(Member::Out(it)) => self.members.retain(|&other| other != it),
-            Input::Recv { msg: Msg::Seek { who, again, hops }, .. } => {
-                let seek = Msg::Seek { who, again, hops };
-                let first = Msg::Welcome { from: who, list: Vec::new(), again };
+            Input::Recv { from, msg: Msg::Seek { who, purpose, hops, credential }, .. }
+                if from == who.address =>
+            {
+                let seek = Msg::Seek { who, purpose, hops, credential };
+                let first = Msg::Welcome { from: who, list: Vec::new(), again: purpose != Search::Join };
                 match self.anybody_but(who.address) {
                     Some(it) => out.send(it, Lane::Sure, seek),
                     // Nobody is in: whoever asks is the first.

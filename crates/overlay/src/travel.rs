@@ -1,26 +1,40 @@
 //! What a peer does when it moves: it throws out who does not matter any more, and tells the others.
 
 use crate::config::Relevance;
-use crate::msg::{Flags, Msg};
+use crate::hear::{LEAP, stride};
+use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
+use crate::uplink::Weight;
 use machine::Address;
-use space::{Neighbour, Position};
+use space::{Distance, Neighbour, Position};
 
 impl Peer {
     pub(crate) fn travel(&mut self, position: Position, out: &mut Out) {
         if !self.ready {
             return;
         }
-        let before = self.me.position;
+        let before = std::mem::replace(&mut self.me.position, position);
         self.me.sequence += 1;
-        self.me.position = position;
         self.list.place_me(self.me.address, position);
+        self.stride = self.long_step(before).unwrap_or(Distance::ZERO);
         self.look_for_silent(out);
+        self.adapt_view();
+        self.stepped = self.now;
         let mut neighbours = Vec::new();
-        let reach = self.config.reach(self.me.aoi);
-        self.list.diagram().neighbours(self.me.address, reach, &mut neighbours);
+        self.list.diagram().neighbours(self.me.address, self.my_reach(), &mut neighbours);
         self.prune(&neighbours, out);
         self.tell(&neighbours, before, out);
+        let leap = u64::from(self.me.aoi.millimetres()) * LEAP;
+        if self.config.handshake && leap.pow(2) < before.distance_squared(position) {
+            self.look_up(Search::Leap, out);
+        }
+    }
+
+    /// How long the step from there was, if others should know.
+    fn long_step(&self, before: Position) -> Option<Distance> {
+        let step = stride(before, self.me.position, self.me.aoi);
+        let long = self.config.buffer.millimetres() / 2 < step.millimetres();
+        (self.config.swept && long).then_some(step)
     }
 
     /// Throws out who has not mattered for a while.
@@ -37,7 +51,9 @@ impl Peer {
                 continue;
             }
             let since = *it.idle_since.get_or_insert(now);
-            it.want = now.since(since) < grace;
+            // Whoever came by mistake goes at once.
+            let young = since.since(it.since) < grace;
+            it.want = !young && now.since(since) < grace;
             let bound = self.config.relevance == Relevance::Mutual && it.wanted;
             if !it.want && !bound {
                 idle.push(address);
@@ -47,20 +63,24 @@ impl Peer {
     }
 
     fn tell(&mut self, neighbours: &[Neighbour<Address>], before: Position, out: &mut Out) {
-        let mut audiences: [Vec<Address>; 4] = Default::default();
-        for (address, it) in self.list.iter() {
+        let mut audiences: [Vec<Address>; 8] = Default::default();
+        let audience = self.audience();
+        for (address, sparse) in audience {
             let found = neighbours.binary_search_by_key(&address, |it| it.key).ok();
             let boundary = found.is_some_and(|at| neighbours[at].boundary);
-            audiences[usize::from(boundary) + 2 * usize::from(it.want)].push(address);
+            let Some(it) = self.list.get_mut(address) else { continue };
+            (it.told_at, it.told_sparse) = (self.now, sparse);
+            let number = usize::from(boundary) + 2 * usize::from(it.want) + 4 * usize::from(sparse);
+            audiences[number].push(address);
         }
-        let before = (!self.config.handshake).then_some(before);
-        for (number, audience) in audiences.into_iter().enumerate() {
-            let flags = Flags::default().with(Flags::BOUNDARY, number & 1 == 1);
-            let flags = flags.with(Flags::WANT, number & 2 == 2);
-            let (sequence, position) = (self.me.sequence, self.me.position);
-            if !audience.is_empty() {
-                self.drop_to(audience, Msg::Move { sequence, position, before, flags, aoi: None }, out);
-            }
+        let before = (!self.config.handshake || self.stride != Distance::ZERO).then_some(before);
+        let aoi = self.announced_view();
+        let (sequence, position) = (self.me.sequence, self.me.position);
+        for (number, audience) in audiences.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
+            let flags = Flags::default().with(Flags::BOUNDARY, number & 1 != 0);
+            let flags = flags.with(Flags::WANT, number & 2 != 0).with(Flags::SPARSE, number & 4 != 0);
+            let weight = if number & 4 == 0 { Weight::First } else { Weight::Third };
+            self.drop_with(weight, audience, Msg::Move { sequence, position, before, flags, aoi }, out);
         }
     }
 }

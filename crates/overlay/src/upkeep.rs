@@ -1,8 +1,8 @@
 //! What is done now and then: the silent are asked and buried, lists are compared, and a peer looks for itself.
 
-use crate::config::HOPS_MAX;
+use crate::crowd::SLOWEST;
 use crate::info::Info;
-use crate::msg::Msg;
+use crate::msg::{Knows, Msg, Search};
 use crate::peer::{Out, Peer, Purpose};
 use machine::{Address, Span};
 
@@ -15,6 +15,10 @@ const LESS_OFTEN: u64 = 6;
 /// Somebody who was asked whether they are there is asked again after this.
 const PING_AGAIN: Span = Span::from_millis(500);
 
+/// Whoever knows fewer looks for itself after so long.
+const LONELY: usize = 3;
+const SOON: Span = Span::from_secs(1);
+
 impl Peer {
     /// Asks the silent whether they are there, and buries those who do not answer.
     pub(crate) fn look_for_silent(&mut self, out: &mut Out) {
@@ -22,9 +26,10 @@ impl Peer {
         let (mut gone, mut asked, mut unanswered) = (Vec::new(), Vec::new(), Vec::new());
         for (address, it) in self.list.iter_mut() {
             let quiet = now.since(it.heard);
-            if silent <= quiet {
+            let patient = |span: Span| if it.sparse { span.times(SLOWEST) } else { span };
+            if patient(silent) <= quiet {
                 gone.push(address);
-            } else if ping_after.is_some_and(|after| after <= quiet)
+            } else if ping_after.is_some_and(|after| patient(after) <= quiet)
                 && it.pinged.is_none_or(|at| PING_AGAIN <= now.since(at))
             {
                 it.pinged = Some(now);
@@ -54,26 +59,18 @@ impl Peer {
             let is_new =
                 |it: &Address| *it != me && self.list.get(*it).is_none() && !self.tombs.contains_key(it);
             let strangers: Vec<Address> = beside.into_iter().filter(is_new).collect();
-            if !strangers.is_empty() {
-                self.drop_to(strangers, Msg::Ping, out);
-            }
+            // Whoever of them matters to us will say so: the gap may not be ours to close.
+            strangers.into_iter().for_each(|it| self.say_hello(it, (false, false), Vec::new(), out));
         }
+        self.look_up_if_lonely();
     }
 
-    pub(crate) fn on_pong(&mut self, from: Address, who: Info, out: &mut Out) {
-        if who.address != from {
-            return;
-        }
+    pub(crate) fn on_pong(&mut self, from: Address, who: Info) {
         let now = self.now;
-        match self.list.get_mut(from) {
-            Some(it) => {
-                (it.heard, it.pinged) = (now, None);
-                self.list.update(&who);
-            }
-            None if self.config.handshake && self.ready => {
-                self.take(who, out);
-            }
-            None => (),
+        let known = self.list.get_mut(from).filter(|it| who.address == from && it.info.life == who.life);
+        if let Some(it) = known {
+            (it.heard, it.pinged) = (now, None);
+            self.list.update(&who);
         }
     }
 
@@ -109,14 +106,8 @@ impl Peer {
         self.drop_to([next], Msg::Sum { knows, enclosing }, out);
     }
 
-    pub(crate) fn on_sum(
-        &mut self,
-        from: Address,
-        mut knows: Vec<u32>,
-        enclosing: Vec<Address>,
-        out: &mut Out,
-    ) {
-        knows.sort_unstable();
+    pub(crate) fn on_sum(&mut self, from: Address, mut knows: Knows, enclosing: Vec<Address>, out: &mut Out) {
+        knows.names.sort_unstable();
         let Some(it) = self.list.get_mut(from).filter(|_| self.ready) else { return };
         (it.knows, it.enclosing) = (knows, enclosing);
         let missing = self.missing_in(from);
@@ -125,8 +116,16 @@ impl Peer {
         }
     }
 
+    /// Whoever knows hardly anybody looks for itself soon.
+    fn look_up_if_lonely(&mut self) {
+        let soon = self.now + SOON;
+        if self.list.len() < LONELY && self.timers.at(Purpose::Lookup).is_some_and(|at| soon < at) {
+            self.timers.set(Purpose::Lookup, soon);
+        }
+    }
+
     /// Looks whether it is known where it is, by way of somebody anywhere.
-    pub(crate) fn look_up(&mut self, out: &mut Out) {
+    pub(crate) fn look_up(&mut self, purpose: Search, out: &mut Out) {
         let Some(every) = self.config.self_lookup else { return };
         if std::mem::replace(&mut self.looking, true) {
             self.quiet = 0; // The last search got lost: something may be wrong.
@@ -135,13 +134,12 @@ impl Peer {
         let early = self.some_of(Span::from_micros(every.as_micros() * 2 / 5));
         let next = self.now + Span::from_micros(every.as_micros() * 4 / 5) + early;
         self.timers.set(Purpose::Lookup, next);
-        let seek = Msg::Seek { who: self.me, again: true, hops: HOPS_MAX };
-        self.hand_to(self.rendezvous, seek, out);
+        self.search(purpose, out);
     }
 
     /// A search for oneself came home: whoever is near knows us.
-    pub(crate) fn found_myself(&mut self, again: bool) {
-        if again {
+    pub(crate) fn found_myself(&mut self, purpose: Search) {
+        if purpose == Search::Check {
             self.looking = false;
             self.quiet = self.quiet.saturating_add(1);
         }

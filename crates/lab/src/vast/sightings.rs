@@ -33,7 +33,7 @@ struct View {
 }
 
 impl Sightings {
-    /// Nobody is anywhere yet. Everybody sees as far as `reach`.
+    /// Nobody is anywhere yet. Nobody sees farther than `reach`.
     pub fn new(reach: Distance) -> Self {
         let histogram = || Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("bounds that can be");
         Self {
@@ -51,8 +51,14 @@ impl Sightings {
         (place.x().div_euclid(side), place.y().div_euclid(side))
     }
 
-    /// Somebody is there now, and looks around.
-    pub fn step(&mut self, now: Time, who: Address, place: Position, knows: impl Fn(Address) -> bool) {
+    /// Somebody is there now, and looks around as far as it sees.
+    pub fn step(
+        &mut self,
+        now: Time,
+        who: Address,
+        (place, sees): (Position, Distance),
+        knows: impl Fn(Address) -> bool,
+    ) {
         let cell = self.cell(place);
         if let Some(before) = self.places.insert(who, place).map(|it| self.cell(it))
             && before != cell
@@ -63,7 +69,7 @@ impl Sightings {
         let around = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (cell.0 + x, cell.1 + y)));
         let near = around.filter_map(|it| self.cells.get(&it)).flatten().copied();
         let seen: BTreeSet<Address> =
-            near.filter(|it| *it != who && self.places[it].is_within(self.reach, place)).collect();
+            near.filter(|it| *it != who && self.places[it].is_within(sees, place)).collect();
         let view = self.views.entry(who).or_default();
         let (discovery, recovery) = (&mut self.discovery, &mut self.recovery);
         let left: Vec<Address> = view.others.keys().copied().filter(|it| !seen.contains(it)).collect();
@@ -160,7 +166,7 @@ mod tests {
     #[test]
     fn it_takes_as_long_as_it_takes() {
         let (a, b) = (Address(1), Address(2));
-        let place = |metres| Position::from_metres(metres, 0.0).unwrap();
+        let place = |metres| (Position::from_metres(metres, 0.0).unwrap(), Distance::of_metres(60));
         let at = Time::from_millis;
         let mut sightings = Sightings::new(Distance::of_metres(60));
         sightings.step(at(0), a, place(0.0), |_| false);

@@ -337,7 +337,8 @@ impl<'a> World<'a> {
         if SETTLED <= now.since(since) {
             let peer = self.sim.machine(address).seat().and_then(|it| it.peer.as_ref());
             let knows = |of| peer.and_then(|it| it.entry(of)).is_some_and(|it| it.met);
-            self.sightings.step(now, address, position, knows);
+            let sees = peer.map_or(self.case.config.aoi, |it| it.info().aoi);
+            self.sightings.step(now, address, (position, sees), knows);
         }
     }
 

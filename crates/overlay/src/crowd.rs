@@ -1,0 +1,96 @@
+//! What is different where many are: a peer sees less far, and tells those farther away less often.
+//!
+//! The nearest hear every step. The others hear it as often as A³ finds that they care: always up to the critical distance,
+//! then ever more rarely up to the end of what they see, but never less than every fourth step. When even that is too much,
+//! those go first who have waited longest for what they care about.
+
+use crate::list::Entry;
+use crate::peer::Peer;
+use crate::uplink::HEADERS;
+use interest::policies::CircleAttenuated;
+use interest::{Policy as _, Sight, Slot};
+use machine::{Address, Span};
+use space::Distance;
+
+/// So many hear every step, however large the crowd is.
+const NEAREST: usize = 16;
+
+/// Nobody hears fewer than one step in so many, and whoever hears fewer is as much more patient with silence.
+pub(crate) const SLOWEST: u64 = 4;
+
+/// How far a peer sees is said with every step for so long after it has changed.
+const SAID_FOR: Span = Span::from_secs(5);
+
+/// What is said of a view is at least this much, in millimetres.
+const NOTEWORTHY: u32 = 500;
+
+/// What a step weighs on the line, about.
+const STEP: u32 = 24 + HEADERS;
+
+impl Peer {
+    /// Whom to tell of a step, and who of them will hear less often.
+    pub(crate) fn audience(&self) -> Vec<(Address, bool)> {
+        let hears = |it: &(Address, &Entry)| it.1.proven || !self.config.handshake;
+        let all = self.list.iter().filter(hears);
+        if self.config.crowd.is_none_or(|crowd| self.list.len() <= crowd) {
+            return all.map(|it| (it.0, false)).collect();
+        }
+        let away = |it: &Entry| it.info.position.distance_squared(self.me.position);
+        let mut all: Vec<(Address, &Entry)> = all.collect();
+        all.sort_by_key(|it| (away(it.1), it.0));
+        let far = all.split_off(NEAREST.min(all.len()));
+        let mut due: Vec<(u64, Address)> = far.into_iter().filter_map(|it| self.is_due(it)).collect();
+        due.sort_unstable_by_key(|it| (std::cmp::Reverse(it.0), it.1));
+        due.truncate(self.steps_left());
+        let near = all.into_iter().map(|it| (it.0, false));
+        near.chain(due.into_iter().map(|it| (it.1, true))).collect()
+    }
+
+    /// Whether somebody should hear this step, and how urgently: for how long they have waited, times how much they care.
+    fn is_due(&self, (address, it): (Address, &Entry)) -> Option<(u64, Address)> {
+        let cares = self.relevance_to(it).max(1.0 / SLOWEST as f32);
+        let waited = self.now.since(it.told_at).as_micros() as f32;
+        let interval = self.config.interval.as_micros() as f32;
+        // Steps come when they come: half a step early is due.
+        let due = !it.told_sparse || interval / cares <= waited + interval / 2.0;
+        due.then_some(((waited * cares) as u64, address))
+    }
+
+    /// How much somebody cares where we are.
+    fn relevance_to(&self, it: &Entry) -> f32 {
+        let sees = self.config.reach(it.info.aoi);
+        let sight = Sight::new(Slot(0), it.info.position, (1.0, 0.0), Slot(1), self.me.position);
+        CircleAttenuated::new(sees, self.config.aoi_min).map_or(1.0, |policy| policy.relevance(&sight))
+    }
+
+    /// How many of those farther away can be told of one step with half of what may be sent.
+    fn steps_left(&self) -> usize {
+        let Some(most) = self.config.uplink else { return usize::MAX };
+        let bytes = u64::from(most) * self.config.interval.as_micros() / 2_000_000;
+        (bytes / u64::from(STEP)) as usize
+    }
+
+    /// Sees less far if there are too many to see, and farther again when there are not.
+    pub(crate) fn adapt_view(&mut self) {
+        let Some(crowd) = self.config.crowd.map(|it| it as i64) else { return };
+        let (here, aoi) = (self.me.position, self.me.aoi);
+        let seen = self.list.iter().filter(|it| here.is_within(aoi, it.1.info.position)).count() as i64;
+        let most = u64::from(self.aoi_most.millimetres()) * 1_000;
+        let least = (u64::from(self.config.aoi_min.millimetres()) * 1_000).min(most);
+        let passed = self.now.since(self.stepped).as_micros().min(1_000_000) as i64;
+        // A tenth of the whole range per second, for every crowd too many.
+        let change = (most - least) as i64 / 10 * (crowd - seen) / crowd * passed / 1_000_000;
+        self.aoi_fine = self.aoi_fine.saturating_add_signed(change).clamp(least, most);
+        let now = Distance::new((self.aoi_fine / 1_000) as u32).unwrap_or(aoi);
+        let at_an_end = self.aoi_fine == least || self.aoi_fine == most;
+        if NOTEWORTHY <= now.millimetres().abs_diff(aoi.millimetres()) || at_an_end && now != aoi {
+            self.me.aoi = now;
+            self.aoi_since = Some(self.now);
+        }
+    }
+
+    /// How far it sees, if others may not know yet.
+    pub(crate) fn announced_view(&self) -> Option<Distance> {
+        self.aoi_since.filter(|at| self.now.since(*at) < SAID_FOR).map(|_| self.me.aoi)
+    }
+}
