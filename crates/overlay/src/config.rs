@@ -1,5 +1,6 @@
 //! The switches of the protocol, and every limit with its reason.
 
+use crate::plant::Plant;
 use machine::Span;
 use space::Distance;
 use std::str::FromStr;
@@ -127,6 +128,8 @@ pub struct Config {
     pub swept: bool,
     /// The most bytes that leave in any second, headers included.
     pub uplink: Option<u32>,
+    /// A bug on purpose.
+    pub plant: Option<Plant>,
 }
 
 impl Config {
@@ -157,6 +160,7 @@ impl Config {
             aoi_min: Distance::of_metres(10),
             swept: false,
             uplink: None,
+            plant: None,
         }
     }
 
@@ -299,6 +303,11 @@ impl Config {
         "swept",
         "uplink",
     ];
+
+    /// Whether this bug is planted.
+    pub fn has(&self, plant: Plant) -> bool {
+        self.plant == Some(plant)
+    }
 
     /// How far newcomers are looked for around somebody who sees so far: view and buffer. Whoever sees little needs little
     /// buffer, too: in a crowd every metre is many peers.

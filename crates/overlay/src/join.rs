@@ -5,6 +5,7 @@ use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Event, Out, Peer, Purpose};
+use crate::plant::Plant;
 use machine::{Address, Span};
 use space::Position;
 
@@ -49,7 +50,8 @@ impl Peer {
         if !self.ready || !self.proves(&who, &credential) {
             return;
         }
-        match self.nearer(&who, purpose) {
+        let except = (purpose != Search::Check).then_some(who.address);
+        match self.nearer(who.position, except) {
             Some(next) if 0 < hops => {
                 self.hand_to(next, Msg::Seek { who, purpose, hops: hops - 1, credential }, out);
             }
@@ -57,12 +59,18 @@ impl Peer {
         }
     }
 
+    /// Whom it hands a search for a place on to; `None` if it knows nobody nearer than itself.
+    pub fn next_towards(&self, place: Position) -> Option<Address> {
+        self.nearer(place, None)
+    }
+
     /// Whoever is nearer to a place than we are, of those who are in.
-    fn nearer(&self, who: &Info, purpose: Search) -> Option<Address> {
-        let here = self.me.position.distance_squared(who.position);
-        let may = |it: &(Address, &Entry)| !it.1.joining && (purpose == Search::Check || it.0 != who.address);
-        let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(who.position);
-        let nearest = self.list.iter().filter(may).min_by_key(|it| (away(it), it.0))?;
+    fn nearer(&self, place: Position, except: Option<Address>) -> Option<Address> {
+        let here = self.me.position.distance_squared(place);
+        let may = |it: &(Address, &Entry)| !it.1.joining && Some(it.0) != except;
+        let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(place);
+        let among = if self.config.has(Plant::FirstOnly) { 1 } else { usize::MAX };
+        let nearest = self.list.iter().filter(may).take(among).min_by_key(|it| (away(it), it.0))?;
         (away(&nearest) < here).then_some(nearest.0)
     }
 

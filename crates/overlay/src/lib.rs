@@ -17,6 +17,7 @@
 //! | `crowd` | what is different where many are: smaller views, and far ones are told less often |
 //! | `credential` | what proves who somebody is |
 //! | `uplink` | how much is sent, and how much is listened to |
+//! | `plant` | bugs on purpose, for those who check the rest |
 //!
 //! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
 //! rates have limits, whatever peers say. Nobody is told where a peer is, and nobody is believed, before they have shown a
@@ -32,6 +33,7 @@ mod links;
 mod list;
 mod msg;
 mod peer;
+mod plant;
 mod rendezvous;
 mod travel;
 mod upkeep;
@@ -43,5 +45,6 @@ pub use info::Info;
 pub use list::Entry;
 pub use msg::{Flags, Knows, Msg, Search};
 pub use peer::{Command, Event, Peer, Sent};
+pub use plant::Plant;
 pub use rendezvous::{Member, Rendezvous};
 pub use uplink::HEADERS;

@@ -5,6 +5,7 @@ use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Knows, Msg};
 use crate::peer::{Out, Peer};
+use crate::plant::Plant;
 use machine::Address;
 use space::Distance;
 
@@ -16,6 +17,9 @@ impl Peer {
     /// Whether somebody in the list matters to us, or we to them.
     pub(crate) fn is_relevant(&self, address: Address) -> bool {
         let Some(it) = self.list.get(address) else { return false };
+        if self.is_planted_out(address) {
+            return false;
+        }
         if self.is_mate(&it.info) {
             return true;
         }
@@ -27,6 +31,18 @@ impl Peer {
                 diagram.are_enclosing(self.me.address, address)
                     || diagram.meets(address, self.me.position, mine)
             }
+        }
+    }
+
+    /// Whether a planted bug makes somebody in the list not matter.
+    pub(crate) fn is_planted_out(&self, address: Address) -> bool {
+        let diagram = self.list.diagram();
+        match (self.config.plant, diagram.place(address)) {
+            (Some(Plant::SightOnly), Some(place)) => {
+                !self.me.position.is_within(self.config.reach(self.me.aoi), place)
+            }
+            (Some(Plant::TouchOnly), Some(_)) => !diagram.are_enclosing(self.me.address, address),
+            _ => false,
         }
     }
 

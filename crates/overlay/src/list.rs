@@ -3,6 +3,7 @@
 use crate::config::LIST_MAX;
 use crate::info::Info;
 use crate::msg::Knows;
+use crate::plant::Plant;
 use crate::uplink::Bucket;
 use machine::{Address, Span, Time};
 use space::{Distance, Position, Voronoi};
@@ -110,9 +111,15 @@ impl Entry {
 pub struct List {
     entries: BTreeMap<Address, Entry>,
     diagram: Voronoi<Address>,
+    plant: Option<Plant>,
 }
 
 impl List {
+    /// Without anybody.
+    pub fn new(plant: Option<Plant>) -> Self {
+        Self { plant, ..Self::default() }
+    }
+
     /// The diagram of everybody known and oneself.
     pub const fn diagram(&self) -> &Voronoi<Address> {
         &self.diagram
@@ -159,7 +166,7 @@ impl List {
     /// Somebody known is elsewhere.
     pub fn update(&mut self, info: &Info) {
         if let Some(it) = self.entries.get_mut(&info.address)
-            && info.is_newer_than(&it.info)
+            && (info.is_newer_than(&it.info) || self.plant == Some(Plant::OldNews))
         {
             it.info = *info;
             self.diagram.put(info.address, info.position);

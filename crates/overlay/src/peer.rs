@@ -5,6 +5,7 @@ use crate::credential::{Credentials, Open};
 use crate::info::Info;
 use crate::list::List;
 use crate::msg::{Msg, Search};
+use crate::plant::Plant;
 use crate::uplink::{Bucket, HEADERS, Weight};
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Rng, Time, TimerName, Timers};
 use space::{Distance, Position};
@@ -116,7 +117,7 @@ impl Peer {
             config,
             me,
             rendezvous,
-            list: List::default(),
+            list: List::new(config.plant),
             ready: false,
             now: Time::ZERO,
             rng,
@@ -220,7 +221,8 @@ impl Peer {
             to.retain(|_| uplink.take(self.now, bytes + u64::from(HEADERS), weight));
             self.sent.held += (asked - to.len()) as u64;
         }
-        let (kind, count) = (msg.kind(), to.len() as u64);
+        let uncounted = self.config.has(Plant::HelloUncounted) && matches!(msg, Msg::Hello { .. });
+        let (kind, count) = (msg.kind(), if uncounted { 0 } else { to.len() as u64 });
         self.sent.messages[kind] += count;
         self.sent.paper[kind] += count * msg.paper_bytes() as u64;
         self.sent.wire[kind] += count * bytes;

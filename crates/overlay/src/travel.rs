@@ -4,6 +4,7 @@ use crate::config::Relevance;
 use crate::hear::{LEAP, stride};
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
+use crate::plant::Plant;
 use crate::uplink::Weight;
 use machine::Address;
 use space::{Distance, Neighbour, Position};
@@ -44,6 +45,7 @@ impl Peer {
         for address in others {
             let matters = neighbours.binary_search_by_key(&address, |it| it.key).is_ok()
                 || self.config.relevance == Relevance::Mutual && self.matters_to(address);
+            let matters = matters && !self.is_planted_out(address);
             let (now, grace) = (self.now, self.config.grace);
             let Some(it) = self.list.get_mut(address) else { continue };
             if matters {
@@ -55,7 +57,7 @@ impl Peer {
             let young = since.since(it.since) < grace;
             it.want = !young && now.since(since) < grace;
             let bound = self.config.relevance == Relevance::Mutual && it.wanted;
-            if !it.want && !bound {
+            if !it.want && !bound && !self.config.has(Plant::KeepsAll) {
                 idle.push(address);
             }
         }
@@ -78,7 +80,7 @@ impl Peer {
         let (sequence, position) = (self.me.sequence, self.me.position);
         for (number, audience) in audiences.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
             let flags = Flags::default().with(Flags::BOUNDARY, number & 1 != 0);
-            let flags = flags.with(Flags::WANT, number & 2 != 0).with(Flags::SPARSE, number & 4 != 0);
+            let flags = flags.with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid)).with(Flags::SPARSE, number & 4 != 0);
             let weight = if number & 4 == 0 { Weight::First } else { Weight::Third };
             self.drop_with(weight, audience, Msg::Move { sequence, position, before, flags, aoi }, out);
         }
