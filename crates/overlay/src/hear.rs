@@ -119,7 +119,20 @@ impl Peer {
     fn unknown_to(&mut self, mover: Address, candidates: &[Address]) -> Vec<Info> {
         let known = |it: &Address| self.list.get(*it).filter(|it| !it.joining).map(|it| it.info);
         let others: Vec<Info> = candidates.iter().filter_map(known).collect();
+        self.doubt(mover, &others);
         self.tell_missing(mover, others)
+    }
+
+    /// The mover has said whom it knows some time ago. Whoever does not matter to it now will be forgotten, and must be
+    /// introduced anew when they matter again.
+    fn doubt(&mut self, mover: Address, others: &[Info]) {
+        let Some(it) = self.list.get(mover) else { return };
+        let is_known = |c: &&Info| it.knows.names.binary_search(&c.short()).is_ok();
+        let doubtful = others.iter().filter(is_known).filter(|c| !self.should_know(&it.info, c));
+        let doubtful: Vec<u32> = doubtful.map(Info::short).collect();
+        if let Some(it) = self.list.get_mut(mover).filter(|_| !doubtful.is_empty()) {
+            it.knows.names.retain(|it| !doubtful.contains(it));
+        }
     }
 
     /// And those whose regions newly touch the mover's, as it looks from here.
