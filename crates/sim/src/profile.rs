@@ -76,6 +76,16 @@ impl Profile {
         self.delay
     }
 
+    /// What chance adds to that at most, without loss or quirks.
+    pub const fn jitter(&self) -> Span {
+        self.jitter
+    }
+
+    /// How likely each try is lost.
+    pub const fn loss(&self) -> f64 {
+        self.loss
+    }
+
     /// Adds up to `jitter` to each delay, drawn evenly. `Latest` messages may then overtake each other.
     pub const fn with_jitter(self, jitter: Span) -> Self {
         Self { jitter, ..self }

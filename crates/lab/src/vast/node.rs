@@ -1,9 +1,10 @@
 //! The machines of the experiment: seats in which a peer sits or not, and one rendezvous.
 
-use machine::{Address, Input, Machine, Outbox, Time};
+use machine::{Address, Effect, Input, Machine, Outbox, Time};
 use overlay::{Command, Event, Member, Msg, Peer, Rendezvous};
 use sim::crowd::{Sides, WalkerId};
 use std::sync::Arc;
+use wire::Message as _;
 
 /// A seat, or the rendezvous.
 pub enum Node {
@@ -16,11 +17,24 @@ pub enum Node {
 /// Where a player's peer is while they play.
 pub struct Seat {
     /// Who sits there.
-    pub peer: Option<Peer>,
+    peer: Option<Peer>,
+    /// What has left the seat since they sit there.
+    left: Left,
+    part: Outbox<Msg, Event>,
+    scratch: Vec<u8>,
     /// How the network is divided, if it is.
     pub sides: Option<Arc<Sides>>,
     /// Who is a server, and reached from everywhere.
     pub server: Address,
+}
+
+/// Bytes that left a seat, whatever the peer says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// By the paper's sizes.
+    pub paper: u64,
+    /// As they are.
+    pub wire: u64,
 }
 
 /// What the experiment tells a node.
@@ -53,7 +67,34 @@ impl Node {
 impl Seat {
     /// Where nobody sits yet.
     pub const fn new(server: Address) -> Self {
-        Self { peer: None, sides: None, server }
+        Self {
+            peer: None,
+            left: Left { paper: 0, wire: 0 },
+            part: Outbox::new(),
+            scratch: Vec::new(),
+            sides: None,
+            server,
+        }
+    }
+
+    /// Who sits there.
+    pub const fn peer(&self) -> Option<&Peer> {
+        self.peer.as_ref()
+    }
+
+    /// What has left the seat since they sit there.
+    pub const fn left(&self) -> Left {
+        self.left
+    }
+
+    /// Somebody sits down.
+    pub fn sit(&mut self, peer: Peer) {
+        (self.peer, self.left) = (Some(peer), Left::default());
+    }
+
+    /// Whoever sits there stands up.
+    pub const fn stand(&mut self) -> Option<Peer> {
+        self.peer.take()
     }
 
     /// Whether what somebody says comes through.
@@ -73,8 +114,24 @@ impl Seat {
             Input::Command(Order::Member(_)) | Input::LinkUp { .. } | Input::LinkDown { .. } => return,
         };
         if let Some(peer) = &mut self.peer {
-            peer.handle(now, input, out);
+            peer.handle(now, input, &mut self.part);
         }
+        self.let_out(out);
+    }
+
+    /// Lets everything out that the peer sends, and weighs it.
+    fn let_out(&mut self, out: &mut Outbox<Msg, Event>) {
+        let (left, scratch) = (&mut self.left, &mut self.scratch);
+        self.part.drain(|effect| match effect {
+            Effect::Send { to, lane, msg } => {
+                scratch.clear();
+                msg.encode(scratch);
+                left.paper += (to.len() * msg.paper_bytes()) as u64;
+                left.wire += (to.len() * scratch.len()) as u64;
+                out.send_many(to.iter().copied(), lane, msg);
+            }
+            Effect::Raise(event) => out.raise(event),
+        });
     }
 }
 

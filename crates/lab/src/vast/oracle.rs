@@ -2,8 +2,8 @@
 
 use super::world::Sitting;
 use machine::{Address, Span, Time};
+use overlay::Config;
 use overlay::config::Relevance;
-use overlay::{Config, Info};
 use serde::Serialize;
 use space::Voronoi;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,13 +34,18 @@ pub struct Sample {
     pub peers: usize,
 }
 
-/// Compares every list with the truth.
-pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>) -> Sample {
-    let settled = |it: &Sitting<'_>| SETTLED <= now.since(it.since);
+/// The diagram of everybody who is in, where they are.
+pub fn diagram(sitting: &BTreeMap<Address, Sitting<'_>>) -> Voronoi<Address> {
     let mut truth = Voronoi::new();
     for (&address, it) in sitting {
         truth.put(address, it.peer.info().position);
     }
+    truth
+}
+
+/// Compares every list with the truth.
+pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voronoi<Address>) -> Sample {
+    let settled = |it: &Sitting<'_>| SETTLED <= now.since(it.since);
     let mut counts = Counts::default();
     let mut expected = Vec::new();
     for (&address, it) in sitting.iter().filter(|it| settled(it.1)) {
@@ -86,32 +91,44 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>) -> Sample {
     }
 }
 
-/// Whether every list is exactly what the protocol wants it to be, as if everybody knew everything.
-pub fn is_exact(config: &Config, sitting: &BTreeMap<Address, Sitting<'_>>) -> bool {
-    let mut truth = Voronoi::new();
-    for (&address, it) in sitting {
-        truth.put(address, it.peer.info().position);
-    }
-    let mut near: BTreeMap<Address, BTreeSet<Address>> = BTreeMap::new();
+/// Whom everybody should know by the protocol, if everybody knew everything: whoever is near, and mates.
+pub fn relevant(
+    config: &Config,
+    sitting: &BTreeMap<Address, Sitting<'_>>,
+    truth: &Voronoi<Address>,
+) -> BTreeMap<Address, BTreeSet<Address>> {
+    let mut relevant: BTreeMap<Address, BTreeSet<Address>> =
+        sitting.keys().map(|&it| (it, BTreeSet::new())).collect();
+    let mut add = |one: Address, other: Address| relevant.entry(one).or_default().insert(other);
     let mut found = Vec::new();
     for (&address, it) in sitting {
         truth.neighbours(address, config.reach(it.peer.info().aoi), &mut found);
         for other in found.iter().map(|it| it.key) {
-            near.entry(address).or_default().insert(other);
+            add(address, other);
             if config.relevance == Relevance::Mutual {
-                near.entry(other).or_default().insert(address);
+                add(other, address);
             }
         }
     }
-    let mates =
-        |a: &Info, b: &Info| config.groups && a.group != 0 && a.group == b.group && a.address != b.address;
-    sitting.iter().all(|(address, it)| {
-        let wanted = near.remove(address).unwrap_or_default();
-        let me = it.peer.info();
-        let mates = sitting.values().map(|it| it.peer.info()).filter(|other| mates(me, other));
-        let wanted: BTreeSet<Address> = wanted.into_iter().chain(mates.map(|it| it.address)).collect();
-        wanted.into_iter().eq(it.peer.list().map(|it| it.0))
-    })
+    let mut groups: BTreeMap<u32, Vec<Address>> = BTreeMap::new();
+    for it in sitting.values().map(|it| it.peer.info()).filter(|it| config.groups && it.group != 0) {
+        groups.entry(it.group).or_default().push(it.address);
+    }
+    for mates in groups.values() {
+        let pairs = mates.iter().flat_map(|&one| mates.iter().map(move |&other| (one, other)));
+        pairs.filter(|(one, other)| one != other).for_each(|(one, other)| {
+            add(one, other);
+        });
+    }
+    relevant
+}
+
+/// Whether every list is exactly what the protocol wants it to be.
+pub fn is_exact(config: &Config, sitting: &BTreeMap<Address, Sitting<'_>>) -> bool {
+    let relevant = relevant(config, sitting, &diagram(sitting));
+    relevant
+        .iter()
+        .all(|(address, wanted)| wanted.iter().copied().eq(sitting[address].peer.list().map(|it| it.0)))
 }
 
 #[derive(Default)]
@@ -126,7 +143,7 @@ struct Counts {
 }
 
 /// Into how many parts the lists divide everybody, and how large the largest is.
-fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
+pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
     let number: BTreeMap<Address, usize> = sitting.keys().enumerate().map(|(n, &it)| (it, n)).collect();
     let mut parent: Vec<usize> = (0..sitting.len()).collect();
     fn root(parent: &mut [usize], mut it: usize) -> usize {

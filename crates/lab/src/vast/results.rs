@@ -1,5 +1,6 @@
 //! What came of a run, in the paper's terms.
 
+use super::checkers::Violation;
 use super::oracle::Sample;
 use super::setting::{Options, Protocol, Sizes, Walk, paper_tables};
 use super::world::Ran;
@@ -29,6 +30,8 @@ pub struct Results {
     pub summary: Summary,
     /// Bytes that a peer sent per second, by kind of message.
     pub by_kind: Vec<(&'static str, f64)>,
+    /// What the checkers found wrong.
+    pub violations: Vec<Violation>,
     /// The hash of the history.
     pub history: String,
 }
@@ -102,6 +105,7 @@ pub fn results(options: &Options, ran: &Ran) -> Results {
         samples: ran.samples.clone(),
         summary,
         by_kind: by_kind.collect(),
+        violations: ran.violations.clone(),
         history: format!("{:016x}", ran.history),
     }
 }
@@ -139,6 +143,7 @@ pub fn tables(results: &Results) -> String {
     add("until nobody in view is missing, p99, s", format!("{:.2}", it.recovery_p99_seconds), none());
     let exact = it.exact_after_seconds.map_or_else(|| "never".to_owned(), |it| format!("{it:.2} s"));
     add("at rest, every list is right after", exact, none());
+    add("checkers", spoken(&results.violations), none());
     let mut samples = table(&[
         "t, s",
         "peers",
@@ -162,6 +167,15 @@ pub fn tables(results: &Results) -> String {
         ]);
     }
     format!("{samples}\n\n{summary}\n")
+}
+
+/// What the checkers say.
+fn spoken(violations: &[Violation]) -> String {
+    if violations.is_empty() {
+        return "all quiet".to_owned();
+    }
+    let lines = violations.iter().map(|it| format!("{} {}", it.checker, it.count));
+    lines.collect::<Vec<_>>().join(", ")
 }
 
 fn table(header: &[&str]) -> Table {

@@ -1,7 +1,8 @@
 //! A world of peers: who joins, walks and leaves when, and what is seen of it.
 
-use super::node::{Node, Order, Seat};
-use super::oracle::{SETTLED, Sample, examine, is_exact};
+use super::checkers::{Violation, Watch};
+use super::node::{Left, Node, Order, Seat};
+use super::oracle::{SETTLED, Sample, diagram, examine, is_exact};
 use super::sightings::Sightings;
 use machine::{Address, Rng, Span, Time};
 use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
@@ -63,6 +64,8 @@ pub struct Ran {
     pub dots: Vec<Dot>,
     /// After everything had come to rest, how long it took until every list was exactly right; `None` if it was not.
     pub exact_after: Option<Span>,
+    /// What the checkers found wrong.
+    pub violations: Vec<Violation>,
     /// How many inputs reached machines.
     pub events: u64,
     /// The hash of the history.
@@ -86,6 +89,8 @@ pub struct Sitting<'a> {
     pub peer: &'a Peer,
     /// Since when.
     pub since: Time,
+    /// What has left its seat.
+    pub left: Left,
 }
 
 struct World<'a> {
@@ -105,6 +110,7 @@ struct World<'a> {
     most_bytes: u64,
     samples: Vec<Sample>,
     sightings: Sightings,
+    watch: Watch,
     /// Whether everybody stands still.
     frozen: bool,
 }
@@ -144,6 +150,7 @@ impl<'a> World<'a> {
             most_bytes: 0,
             samples: Vec::new(),
             sightings: Sightings::new(case.config.aoi),
+            watch: Watch::new(case),
             frozen: false,
         }
     }
@@ -164,9 +171,8 @@ impl<'a> World<'a> {
                 next_second += second;
                 progress(until.as_secs());
             }
+            self.look(next_sample);
             if next_sample <= until {
-                let sample = examine(until, &self.sitting());
-                self.samples.push(sample);
                 next_sample += self.case.sample;
             }
         }
@@ -183,7 +189,7 @@ impl<'a> World<'a> {
             position: it.peer.info().position,
             links: it.peer.list().map(|it| it.0).collect(),
         };
-        let dots = self.sitting().iter().map(dot).collect();
+        let dots = sitting(&self.sim, &self.ready).iter().map(dot).collect();
         let exact_after = self.freeze();
         Ran {
             samples: self.samples,
@@ -194,6 +200,7 @@ impl<'a> World<'a> {
             recovery_p99_seconds,
             dots,
             exact_after,
+            violations: self.watch.violations(),
             events: self.sim.events(),
             history: self.sim.history(),
         }
@@ -234,7 +241,7 @@ impl<'a> World<'a> {
         let start = self.sim.now();
         while self.sim.now().since(start) < EXACT_WITHIN {
             self.advance(self.sim.now() + Span::from_millis(250));
-            if is_exact(&self.case.config, &self.sitting()) {
+            if is_exact(&self.case.config, &sitting(&self.sim, &self.ready)) {
                 return Some(self.sim.now().since(start));
             }
         }
@@ -242,12 +249,7 @@ impl<'a> World<'a> {
     }
 
     fn peer(&self, address: Address) -> Option<&Peer> {
-        self.sim.machine(address).seat()?.peer.as_ref()
-    }
-
-    fn sitting(&self) -> BTreeMap<Address, Sitting<'_>> {
-        let ready = self.ready.iter();
-        ready.filter_map(|(&it, &since)| Some((it, Sitting { peer: self.peer(it)?, since }))).collect()
+        self.sim.machine(address).seat()?.peer()
     }
 
     /// What peers told of themselves.
@@ -257,7 +259,10 @@ impl<'a> World<'a> {
             match it.event {
                 Event::Ready => self.on_ready(it.at, it.by),
                 Event::Heard(of) => self.sightings.heard(it.at, it.by, of),
-                Event::Lost(of) => self.sightings.lost(it.at, it.by, of),
+                Event::Lost(of) => {
+                    self.sightings.lost(it.at, it.by, of);
+                    self.watch.lost(it.by, of);
+                }
             }
         }
     }
@@ -295,8 +300,9 @@ impl<'a> World<'a> {
         let rng = self.rng.fork_named(u64::from(walker.0) << 32 | u64::from(life));
         let peer = Peer::new(self.case.config, me, self.rendezvous(), rng);
         if let Some(seat) = self.sim.machine_mut(address).seat_mut() {
-            seat.peer = Some(peer);
+            seat.sit(peer);
         }
+        self.watch.joined(address, me.life);
         self.order(address, Order::Peer(Command::Join(position)));
     }
 
@@ -311,12 +317,14 @@ impl<'a> World<'a> {
         self.sightings.gone(self.sim.now(), address);
         self.seconds.remove(&address);
         self.order(self.rendezvous(), Order::Member(Member::Out(address)));
-        if let Some(peer) = self.sim.machine_mut(address).seat_mut().and_then(|it| it.peer.take()) {
+        if let Some(peer) = self.sim.machine_mut(address).seat_mut().and_then(Seat::stand) {
             add(&mut self.gone, peer.sent());
+            self.watch.left(self.sim.now(), address, peer.list().map(|it| it.0));
         }
     }
 
     fn divide(&mut self, sides: Option<&Arc<sim::crowd::Sides>>) {
+        self.watch.divided(self.sim.now(), sides.is_some());
         for walker in 0..self.case.peers {
             if let Some(seat) = self.sim.machine_mut(Address(u64::from(walker))).seat_mut() {
                 seat.sides = sides.cloned();
@@ -332,13 +340,33 @@ impl<'a> World<'a> {
         let interval = self.case.config.interval;
         let position: Position =
             if self.frozen { self.crowd.position(walker) } else { self.crowd.step(walker, interval) };
+        if let Some(peer) = self.sim.machine(address).seat().and_then(Seat::peer) {
+            self.watch.stepped(now, peer, position);
+        }
         self.order(address, Order::Peer(Command::Move(position)));
         self.ticks.insert((now + interval, walker.0), ());
         if SETTLED <= now.since(since) {
-            let peer = self.sim.machine(address).seat().and_then(|it| it.peer.as_ref());
+            let peer = self.sim.machine(address).seat().and_then(Seat::peer);
             let knows = |of| peer.and_then(|it| it.entry(of)).is_some_and(|it| it.met);
             let sees = peer.map_or(self.case.config.aoi, |it| it.info().aoi);
             self.sightings.step(now, address, (position, sees), knows);
+        }
+    }
+
+    /// Looks at the overlay, if a sample is due or near.
+    fn look(&mut self, next_sample: Time) {
+        let now = self.sim.now();
+        let (is_sample, is_near) = (next_sample <= now, self.watch.is_due(now, next_sample.since(now)));
+        if !is_sample && !is_near {
+            return;
+        }
+        let sitting = sitting(&self.sim, &self.ready);
+        let truth = diagram(&sitting);
+        if is_sample {
+            self.samples.push(examine(now, &sitting, &truth));
+        }
+        if is_near {
+            self.watch.look(now, &sitting, truth);
         }
     }
 
@@ -354,6 +382,15 @@ impl<'a> World<'a> {
             self.presence += 1.0;
         }
     }
+}
+
+/// Everybody who is in.
+fn sitting<'a>(sim: &'a Sim<Node>, ready: &BTreeMap<Address, Time>) -> BTreeMap<Address, Sitting<'a>> {
+    let sitting = |(&address, &since)| {
+        let seat = sim.machine(address).seat()?;
+        Some((address, Sitting { peer: seat.peer()?, since, left: seat.left() }))
+    };
+    ready.iter().filter_map(sitting).collect()
 }
 
 fn add(all: &mut Sent, sent: &Sent) {
