@@ -4,3 +4,4 @@
 
 mod a3;
 mod vast;
+mod vast_checkers;
