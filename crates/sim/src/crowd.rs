@@ -44,7 +44,7 @@ pub use error::CrowdError;
 pub use ground::Ground;
 pub use movement::{Groups, Movement};
 pub use population::Population;
-pub use schedule::{Churn, Cut, Failure, Instruction, Manner, Schedule};
+pub use schedule::{Churn, Cut, Failure, Instruction, JoinOrder, Manner, Schedule};
 pub use sides::{Division, Side, Sides};
 
 use flock::Flock;

@@ -75,8 +75,8 @@ impl Population {
     }
 
     fn plan_all(&mut self, count: u32) {
-        for number in 0..count {
-            let at = Time::ZERO + self.schedule.spacing.times(number.into());
+        for (turn, number) in (0..).zip(self.schedule.order.numbers(count)) {
+            let at = Time::ZERO + self.schedule.spacing.times(turn);
             self.plan(at, Plan::Join(WalkerId(number)));
         }
         for index in 0..self.schedule.failures.len() {
@@ -165,7 +165,7 @@ impl Iterator for Population {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schedule::Churn;
+    use super::super::schedule::{Churn, JoinOrder};
     use super::super::sides::{Division, Side};
     use super::*;
     use std::collections::BTreeMap;
@@ -238,6 +238,21 @@ mod tests {
             assert_eq!(population.pop_due(at + Span::from_micros(199_999)), None);
         }
         assert_eq!((population.deadline(), population.next()), (None, None));
+    }
+
+    #[test]
+    fn groups_may_take_turns() {
+        let order = JoinOrder::Turns { size: 3 };
+        let schedule = Schedule { order, spacing: Span::from_secs(1), ..Schedule::default() };
+        assert_eq!(schedule.joined(8), at_second(7));
+        let joins = until(HOUR, 8, schedule, 1);
+        let who = |(at, it): &(Time, Instruction)| match it {
+            Instruction::Join { walker, .. } => (at.as_secs(), walker.0),
+            other => panic!("nobody does {other:?}"),
+        };
+        let joins: Vec<(u64, u32)> = joins.iter().map(who).collect();
+        // Groups 0 1 2, 3 4 5 and 6 7.
+        assert_eq!(joins, [(0, 0), (1, 3), (2, 6), (3, 1), (4, 4), (5, 7), (6, 2), (7, 5)]);
     }
 
     #[test]
@@ -343,6 +358,8 @@ mod tests {
         let failure = Failure { at: HOUR, percent: 101, back_after: None };
         assert_eq!(refusal(failing(failure)), CrowdError::Percent(101));
         assert_eq!(refusal(cutting(Division::Groups { size: 0 })), CrowdError::GroupSize);
+        let turns = Schedule { order: JoinOrder::Turns { size: 0 }, ..Schedule::default() };
+        assert_eq!(refusal(turns), CrowdError::GroupSize);
         let cut =
             |second| Cut { at: at_second(second), lasts: Span::from_secs(2), division: Division::Random };
         let overlapping = Schedule { cuts: vec![cut(9), cut(8)], ..Schedule::default() };

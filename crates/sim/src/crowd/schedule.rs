@@ -8,14 +8,29 @@ use machine::{Span, Time};
 /// What shall happen. By default everybody joins, one after the other, and stays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// Between two who join, in the order of their numbers; so groups join one after the other.
+    /// Between two who join.
     pub spacing: Span,
+    /// In which order they join.
+    pub order: JoinOrder,
     /// Whether players leave and come back.
     pub churn: Option<Churn>,
     /// When many fail at once.
     pub failures: Vec<Failure>,
     /// When the network falls in two.
     pub cuts: Vec<Cut>,
+}
+
+/// In which order a population joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinOrder {
+    /// By number; so groups join one after the other, and all of a group within seconds at one place.
+    Numbers,
+    /// Groups of this size take turns: everybody's first, then everybody's second, and so on. No place sees many join at
+    /// once.
+    Turns {
+        /// Walkers per group, as in [`super::Groups`].
+        size: u32,
+    },
 }
 
 /// Players leave after sessions of exponential length, and come back as new ones.
@@ -86,7 +101,7 @@ pub enum Manner {
 impl Default for Schedule {
     fn default() -> Self {
         let (churn, failures, cuts) = (None, Vec::new(), Vec::new());
-        Self { spacing: Span::from_millis(200), churn, failures, cuts }
+        Self { spacing: Span::from_millis(200), order: JoinOrder::Numbers, churn, failures, cuts }
     }
 }
 
@@ -98,7 +113,15 @@ impl Churn {
 }
 
 impl Schedule {
+    /// When the last of so many joins for the first time.
+    pub fn joined(&self, count: u32) -> Time {
+        Time::ZERO + self.spacing.times(u64::from(count.saturating_sub(1)))
+    }
+
     pub(super) fn check(&self) -> Result<(), CrowdError> {
+        if self.order == (JoinOrder::Turns { size: 0 }) {
+            return Err(CrowdError::GroupSize);
+        }
         if let Some(churn) = self.churn {
             churn.check()?;
         }
@@ -119,6 +142,17 @@ impl Schedule {
         let mut cuts = self.cuts.clone();
         cuts.sort_by_key(|it| it.at);
         cuts
+    }
+}
+
+impl JoinOrder {
+    /// The numbers of so many walkers in the order in which they join.
+    pub(super) fn numbers(self, count: u32) -> Vec<u32> {
+        let mut numbers: Vec<u32> = (0..count).collect();
+        if let Self::Turns { size } = self {
+            numbers.sort_by_key(|it| (it % size, it / size));
+        }
+        numbers
     }
 }
 
