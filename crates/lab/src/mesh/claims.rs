@@ -1,22 +1,9 @@
 //! What the paper claims, and what we claim, one by one, and whether it comes out.
 
 use super::results::{Results, Row};
-use serde::Serialize;
+use crate::report::{OURS, PAPER};
 
-/// One claim.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
-    /// What is said.
-    pub claim: String,
-    /// Who says it.
-    pub by: &'static str,
-    /// What was found, as a number.
-    pub ours: f64,
-    /// Within which bounds that agrees.
-    pub bound: String,
-    /// Whether it agrees.
-    pub holds: bool,
-}
+pub use crate::report::Claim;
 
 /// Times at borders may be longer by this factor: the paper's figure shows no difference.
 const NO_DIFFERENCE: f64 = 1.1;
@@ -26,9 +13,6 @@ const BREAKDOWN: f64 = 3.0;
 
 /// What four times as many zones may cost more, per client.
 const FLAT: f64 = 1.2;
-
-const PAPER: &str = "the paper";
-const OURS: &str = "Ecumene";
 
 /// Every claim about which something was measured.
 pub fn claims(results: &Results) -> Vec<Claim> {
@@ -47,10 +31,6 @@ pub fn failures(results: &Results) -> Vec<Claim> {
     claims(results).into_iter().filter(|it| !it.holds).collect()
 }
 
-fn at_most(claim: String, by: &'static str, ours: f64, most: f64) -> Claim {
-    Claim { claim, by, ours, bound: format!("at most {most}"), holds: ours <= most }
-}
-
 /// When the last of the timed events was answered; longer than any time if they never were.
 fn seconds(row: &Row, events: u64) -> f64 {
     let needed = (events / 1_000) as usize;
@@ -62,7 +42,7 @@ fn at_borders(results: &Results) -> Option<Claim> {
     let events = results.setting.events;
     let ratio = seconds(at_borders, events) / seconds(anywhere, events);
     let claim = format!("time for {events} events with all clients at borders, against anywhere");
-    Some(at_most(claim, PAPER, ratio, NO_DIFFERENCE))
+    Some(Claim::at_most(claim, PAPER, ratio, NO_DIFFERENCE))
 }
 
 fn by_name<'a>(rows: &'a [Row], name: &str) -> Option<&'a Row> {
@@ -74,8 +54,7 @@ fn breaks_down(results: &Results) -> Option<Claim> {
     let broken = by_name(&results.servers, "one server, 200 clients")?;
     let ours = broken.measured.event_ms.mean / fine.measured.event_ms.mean;
     let claim = "mean time of an event in one server with 200 clients, against 150".to_owned();
-    let bound = format!("at least {BREAKDOWN}");
-    Some(Claim { claim, by: PAPER, ours, bound, holds: BREAKDOWN <= ours })
+    Some(Claim::at_least(claim, PAPER, ours, BREAKDOWN))
 }
 
 fn three_beat_one(results: &Results) -> Vec<Claim> {
@@ -111,8 +90,8 @@ fn flat(results: &Results) -> Vec<Claim> {
     let (less, more) = (&less.measured, &more.measured);
     let claim = |what: &str| format!("{what} per client with 64 zones, against 16");
     vec![
-        at_most(claim("messages"), OURS, more.messages.all() / less.messages.all(), FLAT),
-        at_most(claim("units of work"), OURS, more.work / less.work, FLAT),
+        Claim::at_most(claim("messages"), OURS, more.messages.all() / less.messages.all(), FLAT),
+        Claim::at_most(claim("units of work"), OURS, more.work / less.work, FLAT),
     ]
 }
 
@@ -122,12 +101,12 @@ fn far_apart(results: &Results) -> Option<Claim> {
     let ratio = far.measured.local_ms.p50 / near.measured.local_ms.p50;
     let claim =
         format!("median time of an event within a zone, servers {} apart, against {}", far.name, near.name);
-    Some(at_most(claim, OURS, ratio, NO_DIFFERENCE))
+    Some(Claim::at_most(claim, OURS, ratio, NO_DIFFERENCE))
 }
 
 fn nothing_violated(results: &Results) -> Claim {
     let found = violations(results).len();
-    at_most("violations of consistency in all runs".to_owned(), OURS, found as f64, 0.0)
+    Claim::at_most("violations of consistency in all runs".to_owned(), OURS, found as f64, 0.0)
 }
 
 /// What the checkers found in all runs.

@@ -1,8 +1,13 @@
-//! What the reports of all experiments share: figures, files and what can go wrong with them.
+//! What the reports of all experiments share: figures, tables, claims, files and what can go wrong with them.
 
+mod claim;
 mod figure;
+mod section;
 
+pub use claim::Claim;
+pub(crate) use claim::{OURS, PAPER, verdicts};
 pub(crate) use figure::{Curve, Frame, SeriesLabelPosition, draw};
+pub(crate) use section::Section;
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};

@@ -26,7 +26,7 @@ struct Judged<'a> {
 struct Page<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
-    tables: Vec<table::Section>,
+    tables: Vec<crate::report::Section>,
     figures: &'a [(&'static str, String)],
 }
 

@@ -3,23 +3,13 @@
 use crate::mesh::case::{Measured, Times};
 use crate::mesh::claims::claims;
 use crate::mesh::results::{Results, Row};
-use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
-
-/// A table with its title and what is to be said about it.
-#[derive(Debug, Serialize)]
-pub struct Section {
-    title: String,
-    note: &'static str,
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
+use crate::report::Section;
 
 /// Everything, as text.
 pub fn tables(results: &Results) -> String {
     let mut parts = vec![heading(results)];
-    parts.extend(sections(results).iter().map(text));
-    parts.push(text(&verdicts(results)));
+    parts.extend(sections(results).iter().map(Section::text));
+    parts.push(crate::report::verdicts(claims(results), String::new(), 2).text());
     parts.join("\n\n") + "\n"
 }
 
@@ -54,7 +44,7 @@ const SHARE: &str = "200 clients on three servers.";
 const SCALING: &str = "Each zone is a square of 480 m, eight times as wide as players see. A unit of work is an input taken or \
                        a message sent by a server or a backup. In a larger world more zones have neighbours on all sides.";
 
-fn timed(title: &str, note: &'static str, rows: &[Row], events: u64) -> Section {
+fn timed(title: &str, note: &str, rows: &[Row], events: u64) -> Section {
     let thousands = (1..=events / 1_000).map(|it| format!("{} events, s", it * 1_000));
     let more =
         ["event, mean ms", "p99", "busiest server", "near borders", "of several zones /s", "failovers"];
@@ -72,7 +62,7 @@ fn timed(title: &str, note: &'static str, rows: &[Row], events: u64) -> Section 
         ];
         [row.name.clone()].into_iter().chain(seconds).chain(more).collect()
     };
-    Section { title: title.to_owned(), note, header, rows: rows.iter().map(line).collect() }
+    Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
 fn seconds(it: &Measured, number: usize) -> String {
@@ -83,7 +73,7 @@ fn pair(it: &Times) -> String {
     if it.samples == 0 { "–".to_owned() } else { format!("{:.1} / {:.1}", it.p50, it.p99) }
 }
 
-fn far(title: &str, note: &'static str, rows: &[Row]) -> Section {
+fn far(title: &str, note: &str, rows: &[Row]) -> Section {
     let header = [
         "",
         "events /s",
@@ -110,10 +100,10 @@ fn far(title: &str, note: &'static str, rows: &[Row]) -> Section {
         ]
     };
     let header = header.map(str::to_owned).into();
-    Section { title: title.to_owned(), note, header, rows: rows.iter().map(line).collect() }
+    Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
-fn scaled(title: &str, note: &'static str, rows: &[Row]) -> Section {
+fn scaled(title: &str, note: &str, rows: &[Row]) -> Section {
     let header = [
         "",
         "clients",
@@ -147,7 +137,7 @@ fn scaled(title: &str, note: &'static str, rows: &[Row]) -> Section {
         ]
     };
     let header = header.map(str::to_owned).into();
-    Section { title: title.to_owned(), note, header, rows: rows.iter().map(line).collect() }
+    Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
 fn tortured(results: &Results) -> Section {
@@ -162,23 +152,10 @@ fn tortured(results: &Results) -> Section {
         ]
     });
     let note = "24 players on four zones that meet in a corner, for a minute. All checkers watch.";
-    Section { title: "What the authors tried by hand".to_owned(), note, header, rows: rows.collect() }
-}
-
-fn verdicts(results: &Results) -> Section {
-    let header = ["claim", "by", "ours", "agrees if", "verdict"].map(str::to_owned).into();
-    let rows = claims(results).into_iter().map(|it| {
-        let verdict = if it.holds { "holds" } else { "does not come out" };
-        vec![it.claim, it.by.to_owned(), format!("{:.2}", it.ours), it.bound, verdict.to_owned()]
-    });
-    Section { title: "Claims".to_owned(), note: "", header, rows: rows.collect() }
-}
-
-fn text(section: &Section) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(section.header.clone());
-    table.add_rows(section.rows.clone());
-    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    let note = if section.note.is_empty() { String::new() } else { format!("\n{}", section.note) };
-    format!("{}{note}\n{table}", section.title)
+    Section {
+        title: "What the authors tried by hand".to_owned(),
+        note: note.to_owned(),
+        header,
+        rows: rows.collect(),
+    }
 }
