@@ -2,8 +2,7 @@
 
 use crate::{Failure, print, progress, say};
 use clap::{Args as ClapArgs, ValueEnum};
-use lab::vast::report::{self, Told};
-use lab::vast::{self, Case, Options, Protocol, Ran, Results, Sizes, Walk};
+use lab::vast::{self, Measured, Options, Part, Plan, Protocol, Sizes, Walk, report};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,26 +17,42 @@ Examples:
   ecumene lab vast --protocol fixed --movement groups --loss 0.05 --churn-minutes 30
   ecumene lab vast --protocol fixed --movement groups --hours 0.2 --sample 5 --fail 25@400
   ecumene lab vast --protocol fixed --movement groups --hours 0.3 --sample 5 --cut 60@400
+  ecumene lab vast --runs 10 --hours 1                       ten seeds: means and how far they can be trusted
+  ecumene lab vast --parts ablation                          which cure cures what
+  ecumene lab vast --parts scaling --protocol fixed          ever larger worlds
+  ecumene lab vast --parts run,ablation --movement groups --map 600,21600 --out out/vast     the whole story
 
 Missing and superfluous compare a peer's list with one diagram of everybody: those whose regions touch its own or meet what
 it sees. Consistency is the share of pairs within view of each other, both in for more than a second, where the one knows
-the other. Components count the parts into which the lists divide all who are in.")]
+the other. Components count the parts into which the lists divide all who are in.
+
+Where no value is given, every part has its own: run 6 hours of random walkers, looked at every 5 minutes; ablation half an
+hour of groups and scaling a quarter of an hour of groups, looked at every minute. What is given holds for all parts.")]
 pub struct Args {
-    /// What peers do.
+    /// Which parts to run.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PartArg::Run])]
+    parts: Vec<PartArg>,
+    /// What peers do; the ablation has both.
     #[arg(long, value_enum, default_value_t = ProtocolArg::Paper)]
     protocol: ProtocolArg,
     /// A switch of the protocol set otherwise; may be given several times.
     #[arg(long = "set", value_name = "SWITCH=VALUE", value_parser = pair)]
     switches: Vec<(String, String)>,
-    /// How peers walk.
-    #[arg(long, value_enum, default_value_t = MovementArg::Random)]
-    movement: MovementArg,
-    /// How many peers.
+    /// How peers walk [default: random; groups in the ablation and in scaling].
+    #[arg(long, value_enum)]
+    movement: Option<MovementArg>,
+    /// How many peers; scaling has its own.
     #[arg(long, default_value_t = 500)]
     peers: u32,
-    /// Simulated hours.
-    #[arg(long, default_value_t = 6.0)]
-    hours: f64,
+    /// Numbers of peers for scaling.
+    #[arg(long, value_delimiter = ',', default_values_t = [500, 1_000, 2_000, 4_000])]
+    scale: Vec<u32>,
+    /// Simulated hours [default: 6; 0.5 in the ablation, 0.25 in scaling].
+    #[arg(long)]
+    hours: Option<f64>,
+    /// How many runs, with this seed and those that follow; numbers are then means of all.
+    #[arg(long, default_value_t = 1)]
+    runs: u32,
     /// The share of messages that is lost.
     #[arg(long, default_value_t = 0.0)]
     loss: f64,
@@ -62,21 +77,38 @@ pub struct Args {
     /// The side of the square world in metres [default: as sparse as the paper's, 500 peers in 10 km].
     #[arg(long)]
     world: Option<f64>,
-    /// How often the overlay is examined, in seconds.
-    #[arg(long, default_value_t = 300)]
-    sample: u64,
+    /// How often the overlay is examined, in seconds [default: 300; 60 in the ablation and in scaling].
+    #[arg(long)]
+    sample: Option<u64>,
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// What bytes are counted by: OverSim's messages, or our own encoding.
     #[arg(long, value_enum, default_value_t = SizesArg::Paper)]
     sizes: SizesArg,
-    /// What to print.
+    /// What to print; csv has the samples of the run, a row for each.
     #[arg(long, value_enum, default_value_t = FormatArg::Table)]
     format: FormatArg,
-    /// Also run the other protocol, and write a report of both there: report.html, figures and maps as SVG, JSON.
+    /// Fail, with exit code 1, if a claim does not come out.
+    #[arg(long)]
+    strict: bool,
+    /// Also write a report there: report.html, figures and maps as SVG, JSON. For it, the other protocol and the paper's
+    /// with one rule changed are run, too, walking in both of the paper's ways.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// When the report's maps are drawn, in seconds [default: at the end].
+    #[arg(long, value_name = "SECONDS", value_delimiter = ',', requires = "out")]
+    map: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PartArg {
+    /// One protocol, one way of walking.
+    Run,
+    /// Which cure cures what: the paper's with one change at a time, ours without one thing at a time.
+    Ablation,
+    /// Ever larger worlds, as sparse as the first.
+    Scaling,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -109,10 +141,13 @@ enum SizesArg {
 enum FormatArg {
     Table,
     Json,
+    Csv,
 }
 
 impl Args {
-    fn options(&self) -> Options {
+    fn options(&self, part: Part) -> Options {
+        let usual = Options::of(part);
+        let hours = self.hours.unwrap_or(usual.hours);
         Options {
             protocol: match self.protocol {
                 ProtocolArg::Paper => Protocol::Paper,
@@ -120,13 +155,14 @@ impl Args {
             },
             switches: self.switches.clone(),
             movement: match self.movement {
-                MovementArg::Random => Walk::Random,
-                MovementArg::Groups => Walk::Groups,
-                MovementArg::Gathering => Walk::Gathering,
-                MovementArg::Teleport => Walk::Teleport,
+                Some(MovementArg::Random) => Walk::Random,
+                Some(MovementArg::Groups) => Walk::Groups,
+                Some(MovementArg::Gathering) => Walk::Gathering,
+                Some(MovementArg::Teleport) => Walk::Teleport,
+                None => usual.movement,
             },
             peers: self.peers,
-            hours: self.hours,
+            hours,
             loss: self.loss,
             churn_minutes: self.churn_minutes,
             fail: self.fail.map(|(percent, at)| (percent.min(u64::from(u32::MAX)) as u32, at)),
@@ -135,51 +171,82 @@ impl Args {
             aoi: self.aoi,
             speed: self.speed,
             world: self.world,
-            sample: self.sample,
+            sample: self.sample.unwrap_or(usual.sample),
             seed: self.seed,
             sizes: match self.sizes {
                 SizesArg::Paper => Sizes::Paper,
                 SizesArg::Wire => Sizes::Wire,
             },
+            maps: match (part, &self.out) {
+                (Part::Run, Some(_)) if self.map.is_empty() => vec![(hours * 3_600.0) as u64],
+                (Part::Run, Some(_)) => self.map.clone(),
+                _ => Vec::new(),
+            },
         }
+    }
+
+    fn plan(&self) -> Plan {
+        let asked = |name: PartArg, part: Part| self.parts.contains(&name).then(|| self.options(part));
+        Plan {
+            run: asked(PartArg::Run, Part::Run),
+            with_rivals: self.out.is_some(),
+            ablation: asked(PartArg::Ablation, Part::Ablation),
+            scaling: asked(PartArg::Scaling, Part::Scaling),
+            scale: self.scale.clone(),
+            runs: self.runs,
+        }
+    }
+
+    /// What cannot be printed or written without a run.
+    fn check(&self) -> Result<(), Failure> {
+        let wants_run = self.out.is_some() || matches!(self.format, FormatArg::Csv);
+        if wants_run && !self.parts.contains(&PartArg::Run) {
+            return Err(Failure::Asked("--out and --format csv tell of a run: add it to --parts".to_owned()));
+        }
+        Ok(())
     }
 }
 
 /// Runs the experiment.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let options = args.options();
-    let case = vast::case(&options).map_err(|error| Failure::Asked(error.to_string()))?;
+    args.check()?;
+    let plan = args.plan();
+    plan.check().map_err(|error| Failure::Asked(error.to_string()))?;
     if let Some(directory) = &args.out {
         report::prepare(directory)?;
     }
-    let other = Options { protocol: options.protocol.other(), switches: Vec::new(), ..options.clone() };
-    let bar = progress::bar("lab vast", (options.hours * 3_600.0) as u64);
+    let bar = progress::bar("lab vast", plan.seconds());
     bar.enable_steady_tick(Duration::from_millis(200));
-    let ((ran, results), beside) = rayon::join(
-        || measured(&options, &case, &|second| bar.set_position(second)),
-        || args.out.as_ref().map(|_| vast::case(&other).map(|case| measured(&other, &case, &|_| ()))),
-    );
+    let measured = vast::measure(&plan, &|| bar.inc(1));
     bar.finish_and_clear();
     print(&match args.format {
-        FormatArg::Table => vast::tables(&results),
-        FormatArg::Json => vast::json(&results),
+        FormatArg::Table => report::tables(&measured),
+        FormatArg::Json => report::json(&measured),
+        FormatArg::Csv => report::csv(&measured),
     })?;
-    if let (Some(directory), Some(Ok((other_ran, other_results)))) = (&args.out, &beside) {
-        let name = |it: &Options| if it.switches.is_empty() { it.protocol.name() } else { "changed" };
-        let told = [
-            Told { name: name(&options), results: &results, ran: &ran },
-            Told { name: name(&other), results: other_results, ran: other_ran },
-        ];
-        report::write(directory, &options, &case, &told)?;
+    if let Some(directory) = &args.out {
+        report::write(directory, &command_line(), &measured)?;
         say(&format!("report: {}", directory.join("report.html").display()));
     }
-    Ok(())
+    judge(args, &measured)
 }
 
-fn measured(options: &Options, case: &Case, progress: &dyn Fn(u64)) -> (Ran, Results) {
-    let ran = vast::run(case, progress);
-    let results = vast::results(options, &ran);
-    (ran, results)
+/// What was typed, for the report: whoever reads it wants to run it.
+fn command_line() -> String {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    format!("ecumene {}", words.join(" "))
+}
+
+/// Claims count only if somebody insists.
+fn judge(args: &Args, measured: &Measured) -> Result<(), Failure> {
+    let failures = if args.strict { vast::failures(measured) } else { Vec::new() };
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let said: Vec<String> =
+        failures.iter().map(|it| format!("{} is {:.3}, not {}", it.claim, it.ours, it.bound)).collect();
+    Err(anyhow::anyhow!("does not come out: {}", said.join("; ")).into())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -205,10 +272,15 @@ mod tests {
         let asked = |more: &[&str]| {
             let cli = Cli::parse_from([&["ecumene", "lab", "vast"], more].concat());
             let Command::Lab(Experiment::Vast(args)) = cli.command else { panic!("that was lab vast") };
-            args.options()
+            args.plan()
         };
-        assert_eq!(asked(&[]), Options::paper(Walk::Random));
-        let other = asked(&["--set", "trigger=level", "--fail", "25@600", "--cut", "60@700"]);
+        let plan = asked(&[]);
+        assert_eq!((plan.run, plan.ablation), (Some(Options::paper(Walk::Random)), None));
+        let plan = asked(&["--parts", "ablation,scaling", "--runs", "3"]);
+        assert_eq!((plan.run, plan.runs, plan.scale.len()), (None, 3, 4));
+        assert_eq!(plan.ablation, Some(Options::of(Part::Ablation)));
+        assert_eq!(plan.scaling, Some(Options::of(Part::Scaling)));
+        let other = asked(&["--set", "trigger=level", "--fail", "25@600", "--cut", "60@700"]).run.unwrap();
         assert_eq!(other.switches, [("trigger".to_owned(), "level".to_owned())]);
         assert_eq!((other.fail, other.cut), (Some((25, 600)), Some((60, 700))));
         assert!(at("25").is_err() && at("a@b").is_err() && pair("trigger").is_err());

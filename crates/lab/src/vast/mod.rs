@@ -3,19 +3,29 @@
 //!
 //! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `world` (who joins, walks and leaves),
 //! `oracle` (the overlay as it should be), `checkers` (what must hold all the time), `sightings` (who comes into view, and
-//! when they are heard), `results` (what came of it, in the paper's terms), `report` (both protocols beside each other).
+//! when they are heard), `delays` (when steps are heard), `results` (what came of it, in the paper's terms), `series`
+//! (several runs together), `ablation` (which cure cures what), `part` (everything that is to be run), `claims` (what should
+//! come out), `report` (tables, figures, a page).
 
+mod ablation;
 mod checkers;
+mod claims;
+mod delays;
 mod node;
 mod oracle;
+mod part;
 pub mod report;
 mod results;
+mod series;
 mod setting;
 mod sightings;
 mod world;
 
 pub use checkers::Violation;
+pub use claims::{Claim, claims, failures};
 pub use oracle::Sample;
-pub use results::{Results, Summary, json, results, tables};
+pub use part::{Measured, Part, Plan, measure};
+pub use results::{Cost, Results, Summary};
+pub use series::{Numbers, Series};
 pub use setting::{Options, Protocol, SettingError, Sizes, Walk, case};
-pub use world::{Case, Dot, Ran, run};
+pub use world::{Case, Dot, Map, Ran, run};

@@ -1,5 +1,6 @@
 //! The machines of the experiment: seats in which a peer sits or not, and one rendezvous.
 
+use super::delays::Delays;
 use machine::{Address, Effect, Input, Machine, Outbox, Time};
 use overlay::{Command, Event, Member, Msg, Peer, Rendezvous};
 use sim::crowd::{Sides, WalkerId};
@@ -26,6 +27,10 @@ pub struct Seat {
     pub sides: Option<Arc<Sides>>,
     /// Who is a server, and reached from everywhere.
     pub server: Address,
+    /// How many bytes were heard here so far, by the paper's sizes.
+    pub received: u64,
+    /// When steps are made and heard.
+    pub delays: Delays,
 }
 
 /// Bytes that left a seat, whatever the peer says.
@@ -66,7 +71,7 @@ impl Node {
 
 impl Seat {
     /// Where nobody sits yet.
-    pub const fn new(server: Address) -> Self {
+    pub const fn new(server: Address, delays: Delays) -> Self {
         Self {
             peer: None,
             left: Left { paper: 0, wire: 0 },
@@ -74,6 +79,8 @@ impl Seat {
             scratch: Vec::new(),
             sides: None,
             server,
+            received: 0,
+            delays,
         }
     }
 
@@ -108,13 +115,25 @@ impl Seat {
         let Some(me) = self.peer.as_ref().map(|it| it.info().address) else { return };
         let input = match input {
             Input::Recv { from, .. } if !self.hears(me, from) => return,
-            Input::Recv { from, link, msg } => Input::Recv { from, link, msg },
+            Input::Recv { from, link, msg } => {
+                self.received += msg.paper_bytes() as u64;
+                Input::Recv { from, link, msg }
+            }
             Input::Command(Order::Peer(command)) => Input::Command(command),
             Input::Wake => Input::Wake,
             Input::Command(Order::Member(_)) | Input::LinkUp { .. } | Input::LinkDown { .. } => return,
         };
-        if let Some(peer) = &mut self.peer {
-            peer.handle(now, input, &mut self.part);
+        let step = step_in(&input);
+        let Some(peer) = &mut self.peer else { return };
+        peer.handle(now, input, &mut self.part);
+        match step {
+            Some(Step::Own) if Delays::counts(peer.info().sequence) => {
+                self.delays.stepped(now, me, peer.info().sequence);
+            }
+            Some(Step::Of(from, sequence)) if peer.entry(from).is_some() => {
+                self.delays.heard(now, from, sequence);
+            }
+            _ => (),
         }
         self.let_out(out);
     }
@@ -132,6 +151,22 @@ impl Seat {
             }
             Effect::Raise(event) => out.raise(event),
         });
+    }
+}
+
+/// A step of which something is to be noted.
+enum Step {
+    Own,
+    Of(Address, u32),
+}
+
+fn step_in(input: &Input<Msg, Command>) -> Option<Step> {
+    match input {
+        Input::Command(Command::Move(_)) => Some(Step::Own),
+        Input::Recv { from, msg: Msg::Move { sequence, .. }, .. } if Delays::counts(*sequence) => {
+            Some(Step::Of(*from, *sequence))
+        }
+        _ => None,
     }
 }
 

@@ -28,8 +28,12 @@ pub struct Sample {
     pub largest: f64,
     /// How long lists are.
     pub neighbours: f64,
+    /// Peers with nobody missing, in per cent.
+    pub error_free: f64,
     /// How far from the truth a place is that a peer has of somebody in view, in metres.
     pub drift: f64,
+    /// The same, what 99 of 100 are below.
+    pub drift_p99: f64,
     /// How many were in.
     pub peers: usize,
 }
@@ -52,6 +56,7 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
         let (place, aoi) = (it.peer.info().position, it.peer.info().aoi);
         truth.neighbours(address, aoi, &mut expected);
         let known = |other: Address| it.peer.entry(other);
+        let missing_before = counts.missing;
         for neighbour in &expected {
             let Some(other) = sitting.get(&neighbour.key).filter(|it| settled(it)) else { continue };
             let there = other.peer.info().position;
@@ -61,7 +66,7 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
                 counts.in_view += 1;
                 counts.seen += usize::from(entry.is_some());
                 if let Some(entry) = entry {
-                    counts.drift += (entry.info.position.distance_squared(there) as f64).sqrt() / 1e3;
+                    counts.drifts.push(entry.info.position.distance_squared(there));
                 }
             }
         }
@@ -71,7 +76,9 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
             counts.superfluous += usize::from(!needed);
         }
         counts.peers += 1;
+        counts.error_free += usize::from(counts.missing == missing_before);
     }
+    counts.drifts.sort_unstable();
     let (components, largest) = components(sitting);
     let each = |count: usize| count as f64 / counts.peers.max(1) as f64;
     Sample {
@@ -86,7 +93,9 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
         components,
         largest: 100.0 * largest as f64 / sitting.len().max(1) as f64,
         neighbours: each(counts.listed),
-        drift: counts.drift / counts.seen.max(1) as f64,
+        error_free: 100.0 * each(counts.error_free),
+        drift: counts.drifts.iter().map(|it| metres(*it)).sum::<f64>() / counts.seen.max(1) as f64,
+        drift_p99: counts.drifts.get(counts.drifts.len() * 99 / 100).map_or(0.0, |it| metres(*it)),
         peers: sitting.len(),
     }
 }
@@ -139,13 +148,29 @@ struct Counts {
     listed: usize,
     in_view: usize,
     seen: usize,
-    drift: f64,
+    error_free: usize,
+    /// How far places are from the truth, in square millimetres.
+    drifts: Vec<u64>,
+}
+
+fn metres(squared: u64) -> f64 {
+    (squared as f64).sqrt() / 1e3
 }
 
 /// Into how many parts the lists divide everybody, and how large the largest is.
 pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
     let number: BTreeMap<Address, usize> = sitting.keys().enumerate().map(|(n, &it)| (it, n)).collect();
-    let mut parent: Vec<usize> = (0..sitting.len()).collect();
+    let links = sitting.iter().flat_map(|(address, it)| it.peer.list().map(|other| (*address, other.0)));
+    let numbers = links.filter_map(|(a, b)| Some((*number.get(&a)?, *number.get(&b)?)));
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    for part in parts(sitting.len(), numbers) {
+        *sizes.entry(part).or_default() += 1;
+    }
+    (sizes.len(), sizes.values().copied().max().unwrap_or(0))
+}
+
+/// Which part everybody is in, if whoever is linked is in the same. Parts are named after one who is in it.
+pub fn parts(count: usize, links: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     fn root(parent: &mut [usize], mut it: usize) -> usize {
         while parent[it] != it {
             parent[it] = parent[parent[it]];
@@ -153,15 +178,10 @@ pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
         }
         it
     }
-    for (address, it) in sitting {
-        for other in it.peer.list().filter_map(|it| number.get(&it.0)) {
-            let (a, b) = (root(&mut parent, number[address]), root(&mut parent, *other));
-            parent[a] = b;
-        }
+    let mut parent: Vec<usize> = (0..count).collect();
+    for (a, b) in links {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        parent[a] = b;
     }
-    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    for it in 0..parent.len() {
-        *sizes.entry(root(&mut parent, it)).or_default() += 1;
-    }
-    (sizes.len(), sizes.values().copied().max().unwrap_or(0))
+    (0..count).map(|it| root(&mut parent, it)).collect()
 }

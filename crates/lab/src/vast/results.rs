@@ -2,28 +2,27 @@
 
 use super::checkers::Violation;
 use super::oracle::Sample;
-use super::setting::{Options, Protocol, Sizes, Walk, paper_tables};
+use super::setting::{Options, Sizes};
 use super::world::Ran;
-use comfy_table::{CellAlignment, Table, presets};
-use machine::Span;
+use machine::{Span, Time};
 use overlay::Msg;
 use serde::Serialize;
+
+/// What a packet adds to a message of ours: the headers of IP (20 bytes) and UDP (8), and about 30 bytes of QUIC, which
+/// are its short header (flags, connection id and packet number, 11), the frame's type and length (3), and the seal (16).
+const PACKET_BYTES: u64 = 20 + 8 + 11 + 3 + 16;
+
+/// So long after the last join the overlay is expected to be whole.
+const SETTLING: Span = Span::from_secs(5);
 
 /// What came of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
     /// Always `vast`.
     pub experiment: &'static str,
-    /// Which protocol.
-    pub protocol: Protocol,
-    /// How peers walked.
-    pub movement: Walk,
-    /// How many there were.
-    pub peers: u32,
-    /// Where chance started.
-    pub seed: u64,
-    /// What bytes are counted by.
-    pub sizes: Sizes,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub options: Options,
     /// The overlay, now and then.
     pub samples: Vec<Sample>,
     /// All of it.
@@ -34,31 +33,70 @@ pub struct Results {
     pub violations: Vec<Violation>,
     /// The hash of the history.
     pub history: String,
+    /// From when on everybody had joined and the overlay was expected to be whole, in seconds.
+    #[serde(skip)]
+    pub settled_at: f64,
+    /// What it cost to find out. Not the same on every machine, so no part of the results.
+    #[serde(skip)]
+    pub cost: Cost,
 }
 
-/// A run in a few numbers; consistency, missing and the like over all samples after everybody has joined.
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Seconds of a processor.
+    pub cpu_seconds: f64,
+    /// Inputs that machines took.
+    pub inputs: u64,
+}
+
+/// A run in a few numbers; those about the overlay are over all samples after everybody has joined.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Summary {
     /// Bytes that a peer sent per second, on average.
     pub average_bytes_per_second: f64,
     /// The most bytes that a peer sent in one second, by the paper's sizes.
     pub maximum_bytes_per_second: f64,
-    /// The same per peer in the list, on average.
+    /// When that was, in seconds.
+    pub maximum_at_seconds: f64,
+    /// Bytes that reached a peer per second, on average, by the paper's sizes.
+    pub received_bytes_per_second: f64,
+    /// The most bytes that reached a peer in one second, by the paper's sizes.
+    pub maximum_received_bytes_per_second: f64,
+    /// Bytes that a peer sent per second in our encoding, with the headers of all packets.
+    pub packet_bytes_per_second: f64,
+    /// Average bytes per peer in the list.
     pub bytes_per_entry: f64,
+    /// The bytes that are not moves, in per cent.
+    pub overhead_percent: f64,
     /// How long lists were.
     pub neighbours: f64,
     /// Those missing, per peer.
     pub missing: f64,
     /// Those too many, per peer.
     pub superfluous: f64,
+    /// Per cent of peers with nobody missing.
+    pub error_free_percent: f64,
     /// Per cent of pairs in view that knew each other.
     pub consistency_mean: f64,
     /// The worst sample.
     pub consistency_worst: f64,
+    /// In how many parts the overlay was, on average.
+    pub components_mean: f64,
     /// The most parts the overlay was in.
     pub components_max: usize,
+    /// Per cent of peers in the largest part, in the worst sample.
+    pub largest_worst: f64,
     /// How far places were from the truth, in metres.
     pub drift_mean: f64,
+    /// The same, what 99 of 100 were below: the mean of all samples.
+    pub drift_p99: f64,
+    /// From a step to the hearing of it, in milliseconds.
+    pub delay_mean_ms: f64,
+    /// The same; 99 of 100 times less.
+    pub delay_p99_ms: f64,
+    /// How often a peer heard somebody new, per second.
+    pub new_links_per_second: f64,
     /// How long a peer lacked somebody in view, in seconds; 99 of 100 times less.
     pub recovery_p99_seconds: f64,
     /// How long it took until somebody in view was heard, in milliseconds; 99 of 100 times less.
@@ -68,119 +106,69 @@ pub struct Summary {
 }
 
 /// Puts a run into the paper's terms.
-pub fn results(options: &Options, ran: &Ran) -> Results {
-    let bytes = match options.sizes {
-        Sizes::Paper => &ran.sent.paper,
-        Sizes::Wire => &ran.sent.wire,
-    };
-    let average = bytes.iter().sum::<u64>() as f64 / ran.presence.max(1.0);
-    let joined = |it: &&Sample| options.peers as f64 * 0.2 + 5.0 <= it.t;
-    let settled: Vec<&Sample> = ran.samples.iter().filter(joined).collect();
-    let mean =
-        |of: fn(&Sample) -> f64| settled.iter().map(|it| of(it)).sum::<f64>() / settled.len().max(1) as f64;
-    let neighbours = mean(|it| it.neighbours);
-    let summary = Summary {
-        average_bytes_per_second: average,
-        maximum_bytes_per_second: ran.most_bytes as f64,
-        bytes_per_entry: average / neighbours.max(1e-9),
-        neighbours,
-        missing: mean(|it| it.missing),
-        superfluous: mean(|it| it.superfluous),
-        consistency_mean: mean(|it| it.consistency),
-        consistency_worst: settled.iter().map(|it| it.consistency).fold(100.0, f64::min),
-        components_max: settled.iter().map(|it| it.components).max().unwrap_or(0),
-        drift_mean: mean(|it| it.drift),
-        recovery_p99_seconds: ran.recovery_p99_seconds,
-        discovery_p99_ms: ran.discovery_p99_ms,
-        exact_after_seconds: ran.exact_after.map(Span::as_secs_f64),
-    };
+pub fn results(options: &Options, ran: &Ran, cpu_seconds: f64) -> Results {
+    let bytes = bytes(options, ran);
     let by_kind = Msg::KINDS.iter().zip(bytes).map(|(kind, it)| (*kind, *it as f64 / ran.presence.max(1.0)));
     Results {
         experiment: "vast",
-        protocol: options.protocol,
-        movement: options.movement,
-        peers: options.peers,
-        seed: options.seed,
-        sizes: options.sizes,
+        options: options.clone(),
         samples: ran.samples.clone(),
-        summary,
+        summary: summary(options, ran),
         by_kind: by_kind.collect(),
         violations: ran.violations.clone(),
         history: format!("{:016x}", ran.history),
+        settled_at: settled_at(ran),
+        cost: Cost { cpu_seconds, inputs: ran.events },
     }
 }
 
-/// The results as JSON, ending in a line break.
-pub fn json(results: &Results) -> String {
-    serde_json::to_string_pretty(results).expect("results are plain data") + "\n"
+fn settled_at(ran: &Ran) -> f64 {
+    (ran.joined + SETTLING).since(Time::ZERO).as_secs_f64()
 }
 
-/// The results for a terminal.
-pub fn tables(results: &Results) -> String {
-    let it = &results.summary;
-    let (paper, beside) = (paper_tables(results.movement), results.protocol == Protocol::Paper);
-    let printed = |of: fn((f64, f64, f64)) -> f64| match paper.filter(|_| beside) {
-        Some(row) => format!("{:.2}", of(row)),
-        None => "–".to_owned(),
-    };
-    let mut summary = table(&["", "ours", "the paper"]);
-    let mut add = |name: &str, ours: String, paper: String| {
-        summary.add_row([name.to_owned(), ours, paper]);
-    };
-    let kilobytes = |bytes: f64| format!("{:.3}", bytes / 1e3);
-    add("average, kB/s per peer (table 1)", kilobytes(it.average_bytes_per_second), printed(|it| it.0));
-    add("maximum, kB/s (table 1)", kilobytes(it.maximum_bytes_per_second), printed(|it| it.1));
-    add("neighbours (table 2)", format!("{:.2}", it.neighbours), printed(|it| it.2));
-    let none = || "–".to_owned();
-    add("bytes per second and neighbour", format!("{:.1}", it.bytes_per_entry), none());
-    add("missing per peer", format!("{:.3}", it.missing), none());
-    add("superfluous per peer", format!("{:.3}", it.superfluous), none());
-    add("consistency, %", format!("{:.3}", it.consistency_mean), none());
-    add("consistency, worst sample, %", format!("{:.3}", it.consistency_worst), none());
-    add("components, at most", it.components_max.to_string(), none());
-    add("drift, m", format!("{:.2}", it.drift_mean), none());
-    add("until somebody in view is heard, p99, ms", format!("{:.0}", it.discovery_p99_ms), none());
-    add("until nobody in view is missing, p99, s", format!("{:.2}", it.recovery_p99_seconds), none());
-    let exact = it.exact_after_seconds.map_or_else(|| "never".to_owned(), |it| format!("{it:.2} s"));
-    add("at rest, every list is right after", exact, none());
-    add("checkers", spoken(&results.violations), none());
-    let mut samples = table(&[
-        "t, s",
-        "peers",
-        "neighbours",
-        "missing",
-        "superfluous",
-        "consistency, %",
-        "components",
-        "largest, %",
-    ]);
-    for it in &results.samples {
-        samples.add_row([
-            format!("{:.0}", it.t),
-            it.peers.to_string(),
-            format!("{:.2}", it.neighbours),
-            format!("{:.3}", it.missing),
-            format!("{:.3}", it.superfluous),
-            format!("{:.3}", it.consistency),
-            it.components.to_string(),
-            format!("{:.1}", it.largest),
-        ]);
+const fn bytes<'a>(options: &Options, ran: &'a Ran) -> &'a [u64; Msg::KINDS.len()] {
+    match options.sizes {
+        Sizes::Paper => &ran.sent.paper,
+        Sizes::Wire => &ran.sent.wire,
     }
-    format!("{samples}\n\n{summary}\n")
 }
 
-/// What the checkers say.
-fn spoken(violations: &[Violation]) -> String {
-    if violations.is_empty() {
-        return "all quiet".to_owned();
+fn summary(options: &Options, ran: &Ran) -> Summary {
+    let bytes = bytes(options, ran);
+    let sent = bytes.iter().sum::<u64>();
+    let per_second = |count: u64| count as f64 / ran.presence.max(1.0);
+    let packets = ran.sent.wire.iter().sum::<u64>() + PACKET_BYTES * ran.sent.messages.iter().sum::<u64>();
+    let moves: u64 = Msg::KINDS.iter().zip(bytes).filter(|it| *it.0 == "move").map(|it| *it.1).sum();
+    let settled: Vec<&Sample> = ran.samples.iter().filter(|it| settled_at(ran) <= it.t).collect();
+    let mean =
+        |of: fn(&Sample) -> f64| settled.iter().map(|it| of(it)).sum::<f64>() / settled.len().max(1) as f64;
+    let worst = |of: fn(&Sample) -> f64| settled.iter().map(|it| of(it)).fold(100.0, f64::min);
+    let neighbours = mean(|it| it.neighbours);
+    Summary {
+        average_bytes_per_second: per_second(sent),
+        maximum_bytes_per_second: ran.most_sent.bytes as f64,
+        maximum_at_seconds: ran.most_sent.at.since(Time::ZERO).as_secs_f64(),
+        received_bytes_per_second: per_second(ran.received),
+        maximum_received_bytes_per_second: ran.most_received.bytes as f64,
+        packet_bytes_per_second: per_second(packets),
+        bytes_per_entry: per_second(sent) / neighbours.max(1e-9),
+        overhead_percent: 100.0 * (sent - moves) as f64 / sent.max(1) as f64,
+        neighbours,
+        missing: mean(|it| it.missing),
+        superfluous: mean(|it| it.superfluous),
+        error_free_percent: mean(|it| it.error_free),
+        consistency_mean: mean(|it| it.consistency),
+        consistency_worst: worst(|it| it.consistency),
+        components_mean: mean(|it| it.components as f64),
+        components_max: settled.iter().map(|it| it.components).max().unwrap_or(0),
+        largest_worst: worst(|it| it.largest),
+        drift_mean: mean(|it| it.drift),
+        drift_p99: mean(|it| it.drift_p99),
+        delay_mean_ms: ran.delay_ms.0,
+        delay_p99_ms: ran.delay_ms.1,
+        new_links_per_second: per_second(ran.new_links),
+        recovery_p99_seconds: ran.recovery_p99_seconds,
+        discovery_p99_ms: ran.discovery_p99_ms,
+        exact_after_seconds: ran.exact_after.map(Span::as_secs_f64),
     }
-    let lines = violations.iter().map(|it| format!("{} {}", it.checker, it.count));
-    lines.collect::<Vec<_>>().join(", ")
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header);
-    table.column_iter_mut().for_each(|it| it.set_cell_alignment(CellAlignment::Right));
-    table
 }

@@ -1,16 +1,20 @@
 //! What may be chosen, and the paper's numbers.
 
+use super::part::Part;
 use super::world::Case;
 use machine::{Span, Time};
 use overlay::{Config, SwitchError};
 use serde::Serialize;
 use sim::Profile;
-use sim::crowd::{Churn, CrowdError, Cut, Division, Failure, Ground, Movement, Schedule};
+use sim::crowd::{Churn, CrowdError, Cut, Division, Failure, Ground, Groups, JoinOrder, Movement, Schedule};
 use space::Distance;
 use thiserror::Error;
 
 /// Between two peers, one way: the least, and what chance adds.
 const LINE: (Span, Span) = (Span::from_millis(60), Span::from_millis(40));
+
+/// The one rule on which the paper's overlay stands or falls, changed.
+pub const ONE_RULE: (&str, &str) = ("unknown-sender", "insert");
 
 /// Which protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,14 +34,6 @@ impl Protocol {
             Self::Fixed => "fixed",
         }
     }
-
-    /// The other one.
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Paper => Self::Fixed,
-            Self::Fixed => Self::Paper,
-        }
-    }
 }
 
 /// How peers walk.
@@ -54,6 +50,18 @@ pub enum Walk {
     Teleport,
 }
 
+impl Walk {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Groups => "groups",
+            Self::Gathering => "gathering",
+            Self::Teleport => "teleport",
+        }
+    }
+}
+
 /// What a peer's bytes are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -65,7 +73,7 @@ pub enum Sizes {
 }
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Options {
     /// Which protocol.
     pub protocol: Protocol,
@@ -99,10 +107,33 @@ pub struct Options {
     pub seed: u64,
     /// What bytes are counted by.
     pub sizes: Sizes,
+    /// When maps are drawn, in seconds.
+    #[serde(skip)]
+    pub maps: Vec<u64>,
 }
 
 impl Options {
-    /// The paper's experiment, for so many hours.
+    /// What a part of the experiment is like if nothing else is asked for.
+    pub fn of(part: Part) -> Self {
+        match part {
+            Part::Run => Self::paper(Walk::Random),
+            Part::Ablation => Self { hours: 0.5, sample: 60, ..Self::paper(Walk::Groups) },
+            Part::Scaling => Self { hours: 0.25, sample: 60, ..Self::paper(Walk::Groups) },
+        }
+    }
+
+    /// The protocol's name, or the one rule of the paper's that is changed.
+    pub fn name(&self) -> &'static str {
+        match self.switches.as_slice() {
+            [] => self.protocol.name(),
+            [one] if self.protocol == Protocol::Paper && (one.0.as_str(), one.1.as_str()) == ONE_RULE => {
+                "paper-insert"
+            }
+            _ => "changed",
+        }
+    }
+
+    /// The paper's experiment: six hours of 500 peers.
     pub const fn paper(movement: Walk) -> Self {
         Self {
             protocol: Protocol::Paper,
@@ -121,6 +152,7 @@ impl Options {
             sample: 300,
             seed: 1,
             sizes: Sizes::Paper,
+            maps: Vec::new(),
         }
     }
 }
@@ -183,6 +215,7 @@ pub fn case(options: &Options) -> Result<Case, SettingError> {
         line: Profile::new(LINE.0).with_jitter(LINE.1).with_loss(options.loss).expect("a probability"),
         lasts,
         sample: Span::from_secs(options.sample),
+        maps: maps(options)?,
         seed: options.seed,
     };
     case.check()?;
@@ -195,11 +228,33 @@ fn schedule(options: &Options) -> Schedule {
     let fail = |(percent, seconds)| Failure { at: at(seconds), percent, back_after: None };
     let cut =
         |(lasts, seconds)| Cut { at: at(seconds), lasts: Span::from_secs(lasts), division: Division::Random };
+    // Who joins asks everybody on the list that it is given for theirs, and drops most of them with its first step. If the
+    // next one joins at the same place before that step, it is given all of them, and so on: by the twelfth, lists are of 70.
+    let order = match options.movement {
+        Walk::Groups => JoinOrder::Turns { size: Groups::default().size },
+        Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
+    };
     Schedule {
+        order,
         churn: options.churn_minutes.map(|it| Churn::abrupt(minutes(it))),
         failures: options.fail.into_iter().map(fail).collect(),
         cuts: options.cut.into_iter().map(cut).collect(),
         ..Schedule::default()
+    }
+}
+
+/// When maps are drawn, in order.
+fn maps(options: &Options) -> Result<Vec<Time>, SettingError> {
+    let mut maps = options.maps.clone();
+    maps.sort_unstable();
+    maps.dedup();
+    let late = maps.iter().find(|it| options.hours * 3_600.0 < **it as f64);
+    match late {
+        Some(&it) => {
+            let expected = "seconds within the run";
+            Err(SettingError::Number { name: "map", value: it as f64, expected })
+        }
+        None => Ok(maps.into_iter().map(|it| Time::ZERO + Span::from_secs(it)).collect()),
     }
 }
 
@@ -250,6 +305,7 @@ mod tests {
         assert!(case(&Options::paper(Walk::Groups)).is_ok());
         assert!(refused(|it| it.peers = 1).contains("--peers 1"));
         assert!(refused(|it| it.loss = f64::NAN).contains("--loss NaN"));
+        assert!(refused(|it| it.maps = vec![600, 30_000]).contains("--map 30000"));
         assert!(refused(|it| it.aoi = -1.0).contains("--aoi -1"));
         assert!(refused(|it| it.switches = vec![("colour".into(), "red".into())]).contains("unknown-sender"));
         let wrong = refused(|it| it.switches = vec![("trigger".into(), "red".into())]);

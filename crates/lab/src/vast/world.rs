@@ -1,6 +1,7 @@
 //! A world of peers: who joins, walks and leaves when, and what is seen of it.
 
 use super::checkers::{Violation, Watch};
+use super::delays::Delays;
 use super::node::{Left, Node, Order, Seat};
 use super::oracle::{SETTLED, Sample, diagram, examine, is_exact};
 use super::sightings::Sightings;
@@ -31,6 +32,8 @@ pub struct Case {
     pub lasts: Span,
     /// How often the overlay is examined.
     pub sample: Span,
+    /// When maps are drawn, in order.
+    pub maps: Vec<Time>,
     /// Where chance starts.
     pub seed: u64,
 }
@@ -54,14 +57,24 @@ pub struct Ran {
     pub sent: Sent,
     /// How long all peers together were in, in seconds.
     pub presence: f64,
-    /// The most bytes, by the paper's sizes, that a peer sent in one second.
-    pub most_bytes: u64,
+    /// Bytes that reached all peers together, by the paper's sizes.
+    pub received: u64,
+    /// The most bytes that a peer sent in one second.
+    pub most_sent: Most,
+    /// The most bytes that reached a peer in one second.
+    pub most_received: Most,
+    /// How often somebody heard another for the first time.
+    pub new_links: u64,
+    /// From a step to the hearing of it: the mean and what 99 of 100 are below, in milliseconds.
+    pub delay_ms: (f64, f64),
+    /// From when on everybody has joined.
+    pub joined: Time,
     /// How long it took until somebody in view was heard, 99 of 100 times.
     pub discovery_p99_ms: f64,
     /// How long a peer lacked somebody in view, 99 of 100 times.
     pub recovery_p99_seconds: f64,
-    /// Everybody at the end, before everything came to rest.
-    pub dots: Vec<Dot>,
+    /// Everybody, when maps were to be drawn.
+    pub maps: Vec<Map>,
     /// After everything had come to rest, how long it took until every list was exactly right; `None` if it was not.
     pub exact_after: Option<Span>,
     /// What the checkers found wrong.
@@ -70,6 +83,32 @@ pub struct Ran {
     pub events: u64,
     /// The hash of the history.
     pub history: u64,
+}
+
+/// The most bytes of one second, by the paper's sizes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Most {
+    /// How many.
+    pub bytes: u64,
+    /// The end of that second.
+    pub at: Time,
+}
+
+impl Most {
+    const fn take(&mut self, at: Time, bytes: u64) {
+        if self.bytes < bytes {
+            *self = Self { bytes, at };
+        }
+    }
+}
+
+/// Everybody at one moment.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// When.
+    pub at: Time,
+    /// Who was where, and knew whom.
+    pub dots: Vec<Dot>,
 }
 
 /// A peer on a map.
@@ -103,12 +142,16 @@ struct World<'a> {
     ticks: BTreeMap<(Time, u32), ()>,
     /// Since when whom is in.
     ready: BTreeMap<Address, Time>,
-    /// What each had sent when it was last looked at, and what has left with those who left.
-    seconds: BTreeMap<Address, u64>,
+    /// What each had sent and received when it was last looked at, and what has left with those who left.
+    seconds: BTreeMap<Address, (u64, u64)>,
     gone: Sent,
     presence: f64,
-    most_bytes: u64,
+    most_sent: Most,
+    most_received: Most,
+    new_links: u64,
     samples: Vec<Sample>,
+    maps: Vec<Map>,
+    delays: Delays,
     sightings: Sightings,
     watch: Watch,
     /// Whether everybody stands still.
@@ -131,8 +174,9 @@ impl<'a> World<'a> {
         let rng = Rng::seeded(case.seed).fork_named(0x7661_7374);
         let mut sim = Sim::new(case.seed);
         sim.open(case.line);
+        let delays = Delays::new(case.peers);
         for _ in 0..case.peers {
-            sim.add(Node::Seat(Box::new(Seat::new(Address(u64::from(case.peers))))));
+            sim.add(Node::Seat(Box::new(Seat::new(Address(u64::from(case.peers)), delays.clone()))));
         }
         sim.add(Node::Rendezvous(Rendezvous::new(rng.fork_named(1))));
         Self {
@@ -147,8 +191,12 @@ impl<'a> World<'a> {
             seconds: BTreeMap::new(),
             gone: Sent::default(),
             presence: 0.0,
-            most_bytes: 0,
+            most_sent: Most::default(),
+            most_received: Most::default(),
+            new_links: 0,
             samples: Vec::new(),
+            maps: Vec::new(),
+            delays,
             sightings: Sightings::new(case.config.aoi),
             watch: Watch::new(case),
             frozen: false,
@@ -164,8 +212,10 @@ impl<'a> World<'a> {
         let second = Span::from_secs(1);
         let (mut next_second, mut next_sample) = (Time::ZERO + second, Time::ZERO + self.case.sample);
         while self.sim.now() < end {
-            let until = next_second.min(next_sample).min(end);
+            let next_map = self.case.maps.get(self.maps.len()).copied().unwrap_or(end);
+            let until = next_second.min(next_sample).min(next_map).min(end);
             self.advance(until);
+            self.draw_maps(until);
             if next_second <= until {
                 self.count_second();
                 next_second += second;
@@ -184,21 +234,22 @@ impl<'a> World<'a> {
         }
         let discovery_p99_ms = self.sightings.discovery_p99_ms();
         let recovery_p99_seconds = self.sightings.recovery_p99_seconds();
-        let dot = |(&address, it): (&Address, &Sitting<'_>)| Dot {
-            address,
-            position: it.peer.info().position,
-            links: it.peer.list().map(|it| it.0).collect(),
-        };
-        let dots = sitting(&self.sim, &self.ready).iter().map(dot).collect();
+        let received = (0..self.case.peers).map(|it| self.received(Address(u64::from(it)))).sum();
+        let delay_ms = self.delays.mean_and_p99_ms();
         let exact_after = self.freeze();
         Ran {
             samples: self.samples,
             sent,
             presence: self.presence,
-            most_bytes: self.most_bytes,
+            received,
+            most_sent: self.most_sent,
+            most_received: self.most_received,
+            new_links: self.new_links,
+            delay_ms,
+            joined: self.case.schedule.joined(self.case.peers),
             discovery_p99_ms,
             recovery_p99_seconds,
-            dots,
+            maps: self.maps,
             exact_after,
             violations: self.watch.violations(),
             events: self.sim.events(),
@@ -248,6 +299,22 @@ impl<'a> World<'a> {
         None
     }
 
+    fn draw_maps(&mut self, now: Time) {
+        while self.case.maps.get(self.maps.len()).is_some_and(|it| *it <= now) {
+            let dot = |(&address, it): (&Address, &Sitting<'_>)| Dot {
+                address,
+                position: it.peer.info().position,
+                links: it.peer.list().map(|it| it.0).collect(),
+            };
+            let dots = sitting(&self.sim, &self.ready).iter().map(dot).collect();
+            self.maps.push(Map { at: now, dots });
+        }
+    }
+
+    fn received(&self, address: Address) -> u64 {
+        self.sim.machine(address).seat().map_or(0, |it| it.received)
+    }
+
     fn peer(&self, address: Address) -> Option<&Peer> {
         self.sim.machine(address).seat()?.peer()
     }
@@ -258,7 +325,10 @@ impl<'a> World<'a> {
         for it in raised {
             match it.event {
                 Event::Ready => self.on_ready(it.at, it.by),
-                Event::Heard(of) => self.sightings.heard(it.at, it.by, of),
+                Event::Heard(of) => {
+                    self.new_links += 1;
+                    self.sightings.heard(it.at, it.by, of);
+                }
                 Event::Lost(of) => {
                     self.sightings.lost(it.at, it.by, of);
                     self.watch.lost(it.by, of);
@@ -303,6 +373,7 @@ impl<'a> World<'a> {
             seat.sit(peer);
         }
         self.watch.joined(address, me.life);
+        self.seconds.insert(address, (0, self.received(address)));
         self.order(address, Order::Peer(Command::Join(position)));
     }
 
@@ -370,15 +441,18 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What everybody sent in the last second.
+    /// What everybody sent and received in the last second.
     fn count_second(&mut self) {
+        let now = self.sim.now();
         let all: Vec<Address> = self.ready.keys().copied().collect();
         for address in all {
             let Some(sent) = self.peer(address).map(|it| it.sent().paper.iter().sum::<u64>()) else {
                 continue;
             };
-            let before = self.seconds.insert(address, sent).unwrap_or(0);
-            self.most_bytes = self.most_bytes.max(sent - before);
+            let received = self.received(address);
+            let before = self.seconds.insert(address, (sent, received)).unwrap_or_default();
+            self.most_sent.take(now, sent - before.0);
+            self.most_received.take(now, received - before.1);
             self.presence += 1.0;
         }
     }

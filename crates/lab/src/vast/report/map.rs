@@ -1,9 +1,10 @@
 //! A map of the overlay: everybody's region, the links, and what one peer sees.
 
+use crate::vast::oracle::parts;
 use crate::vast::world::Dot;
 use machine::Address;
 use space::{Distance, Position, Voronoi};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The side of the drawing.
@@ -11,6 +12,9 @@ const SIDE: f64 = 900.0;
 
 /// How much of the world a close look shows, in multiples of the view.
 const CLOSE: f64 = 8.0;
+
+/// The colours of the parts, the largest first; told apart by colour-blind readers too (Okabe and Ito).
+const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6675"];
 
 type Point = (f64, f64);
 
@@ -22,9 +26,7 @@ pub fn whole(dots: &[Dot], side: Distance, aoi: Distance) -> String {
 
 /// Draws what is around the peer with the longest list.
 pub fn close(dots: &[Dot], aoi: Distance) -> String {
-    let Some(busiest) = dots.iter().max_by_key(|it| (it.links.len(), it.address)) else {
-        return String::new();
-    };
+    let Some(busiest) = busiest(dots) else { return String::new() };
     draw(dots, point(busiest.position), f64::from(aoi.millimetres()) * CLOSE / 2.0, aoi, 4.0)
 }
 
@@ -34,39 +36,90 @@ fn point(place: Position) -> Point {
 
 fn draw(dots: &[Dot], middle: Point, half: f64, aoi: Distance, radius: f64) -> String {
     let scale = SIDE / (2.0 * half);
-    let at = |(x, y): Point| ((x - middle.0 + half) * scale, (middle.1 + half - y) * scale);
+    let at = |place: Position| on_paper(point(place), middle, half);
+    let places: BTreeMap<Address, Position> = dots.iter().map(|it| (it.address, it.position)).collect();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {SIDE} {SIDE}\" width=\"{SIDE}\" height=\"{SIDE}\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
-    let mut line = |text: String| svg.push_str(&text);
-    let places: BTreeMap<Address, Position> = dots.iter().map(|it| (it.address, it.position)).collect();
+    let mut borders = String::new();
     for corners in regions(&places, middle, half) {
-        let path: Vec<String> = corners.into_iter().map(at).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        line(format!("<polygon points=\"{}\" fill=\"none\" stroke=\"#d9dee5\"/>\n", path.join(" ")));
+        let path: Vec<String> = corners.into_iter().map(|it| words(on_paper(it, middle, half))).collect();
+        let _ = write!(borders, "M{}Z", path.join("L"));
     }
-    for dot in dots {
-        let (x, y) = at(point(dot.position));
-        for other in dot.links.iter().filter_map(|it| places.get(it)) {
-            let (to_x, to_y) = at(point(*other));
-            line(format!(
-                "<line x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{to_x:.1}\" y2=\"{to_y:.1}\" stroke=\"#0072b2\" stroke-opacity=\"0.35\" stroke-width=\"0.8\"/>\n"
-            ));
+    let _ = writeln!(svg, "<path d=\"{borders}\" fill=\"none\" stroke=\"#d9dee5\"/>");
+    let colours = colours(dots);
+    for &colour in &COLOURS {
+        let of_colour = || dots.iter().zip(&colours).filter(move |it| *it.1 == colour).map(|it| it.0);
+        let mut links = String::new();
+        for dot in of_colour() {
+            // A link that both know of is drawn once.
+            let other = dot.links.iter().filter(|it| dot.address < **it || !knows(dots, **it, dot.address));
+            for place in other.filter_map(|it| places.get(it)) {
+                let _ = write!(links, "M{}L{}", words(at(dot.position)), words(at(*place)));
+            }
+        }
+        let _ = writeln!(svg, "<path d=\"{links}\" stroke=\"{colour}\" stroke-opacity=\"0.5\"/>");
+        for (x, y) in of_colour().map(|it| at(it.position)) {
+            let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>");
         }
     }
-    for dot in dots {
-        let (x, y) = at(point(dot.position));
-        line(format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"#1c2430\"/>\n"));
-    }
-    if let Some(seer) = dots.iter().max_by_key(|it| (it.links.len(), it.address)) {
-        let (x, y) = at(point(seer.position));
+    if let Some(seer) = busiest(dots) {
+        let (x, y) = at(seer.position);
         let sees = f64::from(aoi.millimetres()) * scale;
-        line(format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{sees:.1}\" fill=\"#e69f00\" fill-opacity=\"0.12\" stroke=\"#e69f00\" stroke-width=\"1.5\"/>\n"
-        ));
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{sees:.1}\" fill=\"none\" stroke=\"#1c2430\" stroke-width=\"1.5\"/>"
+        );
     }
     let _ = writeln!(svg, "</svg>");
     svg
+}
+
+fn on_paper((x, y): Point, middle: Point, half: f64) -> Point {
+    let scale = SIDE / (2.0 * half);
+    ((x - middle.0 + half) * scale, (middle.1 + half - y) * scale)
+}
+
+fn words((x, y): Point) -> String {
+    format!("{x:.1} {y:.1}")
+}
+
+/// The peer with the longest list.
+fn busiest(dots: &[Dot]) -> Option<&Dot> {
+    dots.iter().max_by_key(|it| (it.links.len(), it.address))
+}
+
+/// Dots are in the order of their addresses, and so are their links.
+fn knows(dots: &[Dot], who: Address, whom: Address) -> bool {
+    let found = dots.binary_search_by_key(&who, |it| it.address);
+    found.is_ok_and(|at| dots[at].links.binary_search(&whom).is_ok())
+}
+
+/// In how many parts the overlay is.
+pub fn components(dots: &[Dot]) -> usize {
+    parts_of(dots).into_iter().collect::<BTreeSet<usize>>().len()
+}
+
+fn parts_of(dots: &[Dot]) -> Vec<usize> {
+    let number = |it: Address| dots.binary_search_by_key(&it, |dot| dot.address).ok();
+    let links = dots.iter().enumerate().flat_map(|(n, it)| it.links.iter().map(move |&other| (n, other)));
+    parts(dots.len(), links.filter_map(|(n, other)| Some((n, number(other)?))))
+}
+
+/// Everybody's colour: one for each part of the overlay, as far as colours go.
+fn colours(dots: &[Dot]) -> Vec<&'static str> {
+    let parts = parts_of(dots);
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    parts.iter().for_each(|it| *sizes.entry(*it).or_default() += 1);
+    let mut largest_first: Vec<usize> = sizes.keys().copied().collect();
+    largest_first.sort_by_key(|it| std::cmp::Reverse(sizes[it]));
+    let colour = |(rank, part)| {
+        // The largest keeps its colour to itself.
+        (part, if rank == 0 { COLOURS[0] } else { COLOURS[1 + (rank - 1) % (COLOURS.len() - 1)] })
+    };
+    let colours: BTreeMap<usize, &'static str> = largest_first.into_iter().enumerate().map(colour).collect();
+    parts.iter().map(|it| colours[it]).collect()
 }
 
 /// The corners of the regions that meet the drawing, for people: rounded, and cut off at its edge.
@@ -112,6 +165,18 @@ fn nearer(corners: &[Point], one: Point, other: Point) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_have_colours_and_the_largest_the_first() {
+        let dot = |number, links: &[u64]| Dot {
+            address: Address(number),
+            position: Position::from_metres(number as f64, 0.0).unwrap(),
+            links: links.iter().copied().map(Address).collect(),
+        };
+        let dots = [dot(1, &[]), dot(2, &[4]), dot(3, &[4]), dot(4, &[2])];
+        assert_eq!(colours(&dots), [COLOURS[1], COLOURS[0], COLOURS[0], COLOURS[0]]);
+        assert!(knows(&dots, Address(2), Address(4)) && !knows(&dots, Address(4), Address(3)));
+    }
 
     #[test]
     fn regions_end_half_way() {

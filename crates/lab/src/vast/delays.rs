@@ -1,0 +1,83 @@
+//! How long it takes until a step is heard: from the mover's step to the moment in which somebody who knows it hears of it.
+//!
+//! A run of six hours has some hundred million such moments, so only every sixteenth step is looked at. Between two of them
+//! lie ten seconds, much longer than any line takes: of each walker only the last one has to be kept.
+
+use hdrhistogram::Histogram;
+use machine::{Address, Span, Time};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One step of so many is looked at.
+const EVERY: u32 = 16;
+
+/// The longest delay that is told apart from longer ones.
+const LONGEST: Span = Span::from_secs(60);
+
+/// Everybody's last step that is looked at, and the delays so far. All seats of a run share it.
+#[derive(Clone, Debug)]
+pub struct Delays(Rc<RefCell<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    /// By walker: which step, and when.
+    steps: Vec<(u32, Time)>,
+    delays: Histogram<u64>,
+}
+
+impl Delays {
+    /// Nobody has made a step yet.
+    pub fn new(walkers: u32) -> Self {
+        let delays = Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("bounds that can be");
+        let steps = vec![(0, Time::ZERO); walkers as usize];
+        Self(Rc::new(RefCell::new(Inner { steps, delays })))
+    }
+
+    /// Whether a step is looked at. The word with number zero is that of somebody who joins, and no step.
+    pub const fn counts(sequence: u32) -> bool {
+        0 < sequence && sequence.is_multiple_of(EVERY)
+    }
+
+    /// Somebody makes a step that is looked at.
+    pub fn stepped(&self, now: Time, who: Address, sequence: u32) {
+        if let Some(step) = self.0.borrow_mut().steps.get_mut(who.0 as usize) {
+            *step = (sequence, now);
+        }
+    }
+
+    /// Somebody hears of a step that is looked at.
+    pub fn heard(&self, now: Time, of: Address, sequence: u32) {
+        let inner = &mut *self.0.borrow_mut();
+        let step = inner.steps.get(of.0 as usize).filter(|it| it.0 == sequence);
+        if let Some((_, at)) = step {
+            inner.delays.saturating_record(now.since(*at).as_micros());
+        }
+    }
+
+    /// The mean and what 99 of 100 are below, in milliseconds.
+    pub fn mean_and_p99_ms(&self) -> (f64, f64) {
+        let delays = &self.0.borrow().delays;
+        if delays.is_empty() {
+            return (0.0, 0.0);
+        }
+        (delays.mean() / 1e3, delays.value_at_quantile(0.99) as f64 / 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_heard_after_its_delay() {
+        let (delays, walker) = (Delays::new(2), Address(1));
+        let at = Time::from_millis;
+        assert!(Delays::counts(32) && !Delays::counts(33) && !Delays::counts(0));
+        delays.stepped(at(1_000), walker, 16);
+        delays.heard(at(1_080), walker, 16);
+        delays.heard(at(9_000), walker, 32);
+        delays.heard(at(9_000), Address(7), 16);
+        let (mean, p99) = delays.mean_and_p99_ms();
+        assert!((mean - 80.0).abs() < 0.1 && (p99 - 80.0).abs() < 0.1, "{mean}, {p99}");
+    }
+}
