@@ -10,6 +10,8 @@ pub(crate) use plotters::prelude::SeriesLabelPosition;
 
 const SIZE: (u32, u32) = (860, 520);
 const FONT: &str = "sans-serif";
+/// How much higher than its highest point a figure is, so that a key above the curves hides none.
+const HEADROOM: f64 = 1.15;
 /// Told apart by colour-blind readers too (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
@@ -52,17 +54,20 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
     let points = || curves.iter().flat_map(|it| it.ours.iter().chain(&it.paper));
     let top = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(1.0, f64::max) * 1.05;
     let mut chart = ChartBuilder::on(&area)
-        .caption(frame.title, (FONT, 22))
+        .caption(frame.title, (FONT, 24))
         .margin(14)
-        .x_label_area_size(48)
-        .y_label_area_size(76)
-        .build_cartesian_2d(0.0..top(|it| it.0), 0.0..top(|it| it.1))?;
+        .x_label_area_size(54)
+        .y_label_area_size(84)
+        .build_cartesian_2d(0.0..top(|it| it.0), 0.0..top(|it| it.1) * HEADROOM)?;
     let number = |it: &f64| format!("{it:.0}");
     let fine = top(|it| it.1) < 10.0;
-    let height = move |it: &f64| if fine { format!("{it:.1}") } else { format!("{it:.0}") };
+    let height = move |it: &f64| {
+        let text = if fine { format!("{it:.1}") } else { format!("{it:.0}") };
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+    };
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(frame.x).y_desc(frame.y).x_label_formatter(&number).y_label_formatter(&height);
-    mesh.axis_desc_style((FONT, 15)).label_style((FONT, 13)).light_line_style(WHITE).draw()?;
+    mesh.axis_desc_style((FONT, 18)).label_style((FONT, 16)).light_line_style(WHITE).draw()?;
     for (curve, &colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         let key = move |(x, y): (i32, i32)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2));
         chart
@@ -80,7 +85,7 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
         }
     }
     let mut labels = chart.configure_series_labels();
-    labels.position(frame.key.clone()).label_font((FONT, 13));
+    labels.position(frame.key.clone()).label_font((FONT, 16));
     labels.background_style(WHITE.mix(0.85)).border_style(BLACK.mix(0.3)).draw()?;
     area.present()
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const SIDE: f64 = 900.0;
 
 /// How much of the world a close look shows, in multiples of the view.
-const CLOSE: f64 = 8.0;
+const CLOSE: f64 = 3.0;
 
 /// The colours of the parts, the largest first; told apart by colour-blind readers too (Okabe and Ito).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6675"];

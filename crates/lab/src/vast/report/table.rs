@@ -23,7 +23,7 @@ const fn line(words: &'static str, name: &'static str, factor: f64, digits: usiz
 pub(super) const LINES: [Line; 25] = [
     line("sent, mean, kB/s per peer (table 1)", "average_bytes_per_second", 1e-3, 3),
     line("sent, most in one second, kB (table 1)", "maximum_bytes_per_second", 1e-3, 2),
-    line("that was at second", "maximum_at_seconds", 1.0, 0),
+    line("the busiest second of any peer, s after the start", "maximum_at_seconds", 1.0, 0),
     line("received, mean, kB/s per peer", "received_bytes_per_second", 1e-3, 3),
     line("received, most in one second, kB", "maximum_received_bytes_per_second", 1e-3, 2),
     line("sent in our encoding with packet headers, kB/s", "packet_bytes_per_second", 1e-3, 3),
