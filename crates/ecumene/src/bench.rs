@@ -23,6 +23,8 @@ pub enum Bench {
     Sim(SimArgs),
     /// A zone's primary and backup together: events per CPU second, bytes per event, memory.
     Zone(ZoneArgs),
+    /// A peer of the overlay: what it costs to hear a move, by how many neighbours it has.
+    Overlay(OverlayArgs),
     /// Real processes: from killing the deciding host to the first action done.
     Failover(failover::FailoverArgs),
     /// Real processes: what a client costs the server, at constant density, beside plain UDP.
@@ -78,6 +80,24 @@ pub struct ZoneArgs {
     format: Format,
 }
 
+/// What `ecumene bench overlay` takes.
+#[derive(Args)]
+pub struct OverlayArgs {
+    /// Numbers of neighbours.
+    #[arg(long, value_delimiter = ',', default_values_t = bench::overlay::NEIGHBOURS,
+          value_parser = clap::value_parser!(u32).range(3..=500))]
+    neighbours: Vec<u32>,
+    /// Moves heard for each.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(100..=100_000_000))]
+    moves: u32,
+    /// Where chance starts.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Format {
     Table,
@@ -90,6 +110,7 @@ pub fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Interest(args) => interest(args),
         Bench::Sim(args) => sim(args),
         Bench::Zone(args) => zone(args),
+        Bench::Overlay(args) => overlay(args),
         Bench::Server(args) => server::run(args),
         Bench::Hostile(args) => hostile::run(args),
         Bench::Floor(args) => floor::run(args),
@@ -105,6 +126,14 @@ fn interest(args: &InterestArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     print(&match args.format {
         Format::Table => bench::interest::table(&report),
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+    })
+}
+
+fn overlay(args: &OverlayArgs) -> Result<(), Failure> {
+    let report = bench::overlay::measure(&args.neighbours, args.moves, args.seed);
+    print(&match args.format {
+        Format::Table => bench::overlay::table(&report),
         Format::Json => serde_json::to_string_pretty(&report)? + "\n",
     })
 }

@@ -157,6 +157,11 @@ impl Peer {
         &self.me
     }
 
+    /// When it moved last.
+    pub const fn stepped(&self) -> Time {
+        self.stepped
+    }
+
     /// Whom it knows.
     pub fn list(&self) -> impl Iterator<Item = (Address, &crate::Entry)> {
         self.list.iter()

@@ -80,7 +80,9 @@ impl Peer {
         let (sequence, position) = (self.me.sequence, self.me.position);
         for (number, audience) in audiences.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
             let flags = Flags::default().with(Flags::BOUNDARY, number & 1 != 0);
-            let flags = flags.with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid)).with(Flags::SPARSE, number & 4 != 0);
+            let flags = flags
+                .with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid))
+                .with(Flags::SPARSE, number & 4 != 0);
             let weight = if number & 4 == 0 { Weight::First } else { Weight::Third };
             self.drop_with(weight, audience, Msg::Move { sequence, position, before, flags, aoi }, out);
         }

@@ -3,5 +3,6 @@
 
 pub mod crowd;
 pub mod interest;
+pub mod overlay;
 pub mod sim;
 pub mod zone;

@@ -5,6 +5,7 @@ use super::part::Measured;
 use super::series::Series;
 use super::setting::{Options, Protocol, Sizes, Walk};
 use crate::report::{OURS, PAPER};
+use overlay::Config;
 
 pub use crate::report::Claim;
 
@@ -42,6 +43,9 @@ pub fn failures(measured: &Measured) -> Vec<Claim> {
 
 fn of_run(series: &Series) -> Vec<Claim> {
     let options = series.options();
+    if options.name() == "fixed" && options.movement == Walk::Gathering {
+        return bears_crowds(series);
+    }
     if !is_in_the_papers_world(options) {
         return Vec::new();
     }
@@ -123,6 +127,17 @@ fn one_rule(series: &Series) -> Vec<Claim> {
     ]
 }
 
+/// However many come together.
+fn bears_crowds(series: &Series) -> Vec<Claim> {
+    let most = series.runs.iter().map(|it| it.summary.maximum_packet_bytes_per_second).fold(0.0, f64::max);
+    let capped = said(series, "bytes that a peer sends in one second, headers included, at most");
+    let near = said(series, "per cent of everybody's eight nearest whose every step is heard");
+    let cap = Config::fixed().uplink.map(|cap| Claim::at_most(capped, OURS, most, f64::from(cap)));
+    let calm = series.options().loss == 0.0;
+    let near = calm.then(|| Claim::at_least(near, OURS, mean(series, "near_percent"), 99.0));
+    cap.into_iter().chain(near).collect()
+}
+
 fn holds_together(series: &Series) -> Vec<Claim> {
     let all = || series.runs.iter().flat_map(|it| settled(it.settled_at, &it.samples));
     let options = series.options();
@@ -133,11 +148,13 @@ fn holds_together(series: &Series) -> Vec<Claim> {
     let mean = |of: fn(&Sample) -> f64| calm.iter().map(|it| of(it)).sum::<f64>() / calm.len() as f64;
     let worst = calm.iter().map(|it| it.consistency).fold(100.0, f64::min);
     let parts = calm.iter().map(|it| it.components).max().unwrap_or(0);
+    let found: u64 = series.runs.iter().flat_map(|it| &it.violations).map(|it| it.count).sum();
     let mut claims = vec![
         Claim::at_least(said(series, "consistency, %, mean"), OURS, mean(|it| it.consistency), 99.9),
         Claim::at_least(said(series, "consistency, %, worst sample"), OURS, worst, 99.0),
         Claim::at_most(said(series, "components, at most"), OURS, parts as f64, 1.0),
         Claim::at_most(said(series, "missing entries per peer"), OURS, mean(|it| it.missing), 0.2),
+        Claim::at_most(said(series, "what the checkers found wrong"), OURS, found as f64, 0.0),
     ];
     claims.extend(options.fail.and_then(|(_, at)| {
         let after = all().filter(|it| at as f64 + AFTER_FAILURE <= it.t).map(|it| it.consistency);
@@ -195,6 +212,7 @@ mod tests {
             samples,
             summary,
             by_kind: Vec::new(),
+            violations: Vec::new(),
             history: String::new(),
             settled_at: 105.0,
             cost: Cost::default(),

@@ -2,7 +2,7 @@
 
 use super::delays::Delays;
 use machine::{Address, Effect, Input, Machine, Outbox, Time};
-use overlay::{Command, Event, Member, Msg, Peer, Rendezvous};
+use overlay::{Command, Event, HEADERS, Member, Msg, Peer, Rendezvous};
 use sim::crowd::{Sides, WalkerId};
 use std::sync::Arc;
 use wire::Message as _;
@@ -40,6 +40,8 @@ pub struct Left {
     pub paper: u64,
     /// As they are.
     pub wire: u64,
+    /// As they are, with headers.
+    pub line: u64,
 }
 
 /// What the experiment tells a node.
@@ -74,7 +76,7 @@ impl Seat {
     pub const fn new(server: Address, delays: Delays) -> Self {
         Self {
             peer: None,
-            left: Left { paper: 0, wire: 0 },
+            left: Left { paper: 0, wire: 0, line: 0 },
             part: Outbox::new(),
             scratch: Vec::new(),
             sides: None,
@@ -147,6 +149,7 @@ impl Seat {
                 msg.encode(scratch);
                 left.paper += (to.len() * msg.paper_bytes()) as u64;
                 left.wire += (to.len() * scratch.len()) as u64;
+                left.line += (to.len() * (scratch.len() + HEADERS as usize)) as u64;
                 out.send_many(to.iter().copied(), lane, msg);
             }
             Effect::Raise(event) => out.raise(event),

@@ -2,8 +2,8 @@
 
 use super::world::Sitting;
 use machine::{Address, Span, Time};
-use overlay::Config;
 use overlay::config::Relevance;
+use overlay::{Config, Peer};
 use serde::Serialize;
 use space::Voronoi;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +34,15 @@ pub struct Sample {
     pub drift: f64,
     /// The same, what 99 of 100 are below.
     pub drift_p99: f64,
+    /// Of everybody's eight nearest, those whose every step is heard: the last one that must have arrived is known, in per
+    /// cent.
+    pub near: f64,
     /// How many were in.
     pub peers: usize,
 }
+
+/// So many are near.
+const NEAR: usize = 8;
 
 /// The diagram of everybody who is in, where they are.
 pub fn diagram(sitting: &BTreeMap<Address, Sitting<'_>>) -> Voronoi<Address> {
@@ -47,8 +53,12 @@ pub fn diagram(sitting: &BTreeMap<Address, Sitting<'_>>) -> Voronoi<Address> {
     truth
 }
 
-/// Compares every list with the truth.
-pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voronoi<Address>) -> Sample {
+/// Compares every list with the truth. What was said longer ago than `arrived` must have arrived.
+pub fn examine(
+    (now, arrived): (Time, Span),
+    sitting: &BTreeMap<Address, Sitting<'_>>,
+    truth: &Voronoi<Address>,
+) -> Sample {
     let settled = |it: &Sitting<'_>| SETTLED <= now.since(it.since);
     let mut counts = Counts::default();
     let mut expected = Vec::new();
@@ -69,6 +79,15 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
                     counts.drifts.push(entry.info.position.distance_squared(there));
                 }
             }
+        }
+        let others = expected.iter().filter_map(|it| sitting.get(&it.key)).filter(|it| settled(it));
+        let mut others: Vec<&Peer> = others.map(|it| it.peer).collect();
+        others.sort_by_key(|it| (it.info().position.distance_squared(place), it.info().address));
+        for other in others.into_iter().take(NEAR) {
+            let on_its_way = u32::from(now.since(other.stepped()) <= arrived);
+            let heard = known(other.info().address).map(|it| it.info.sequence + on_its_way);
+            counts.near += 1;
+            counts.near_heard += usize::from(heard >= Some(other.info().sequence));
         }
         for (other, _) in it.peer.list() {
             counts.listed += 1;
@@ -96,6 +115,7 @@ pub fn examine(now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: &Voro
         error_free: 100.0 * each(counts.error_free),
         drift: counts.drifts.iter().map(|it| metres(*it)).sum::<f64>() / counts.seen.max(1) as f64,
         drift_p99: counts.drifts.get(counts.drifts.len() * 99 / 100).map_or(0.0, |it| metres(*it)),
+        near: 100.0 * counts.near_heard as f64 / counts.near.max(1) as f64,
         peers: sitting.len(),
     }
 }
@@ -142,6 +162,8 @@ pub fn is_exact(config: &Config, sitting: &BTreeMap<Address, Sitting<'_>>) -> bo
 
 #[derive(Default)]
 struct Counts {
+    near: usize,
+    near_heard: usize,
     peers: usize,
     missing: usize,
     superfluous: usize,

@@ -8,10 +8,6 @@ use machine::{Span, Time};
 use overlay::Msg;
 use serde::Serialize;
 
-/// What a packet adds to a message of ours: the headers of IP (20 bytes) and UDP (8), and about 30 bytes of QUIC, which
-/// are its short header (flags, connection id and packet number, 11), the frame's type and length (3), and the seal (16).
-const PACKET_BYTES: u64 = 20 + 8 + 11 + 3 + 16;
-
 /// So long after the last join the overlay is expected to be whole.
 const SETTLING: Span = Span::from_secs(5);
 
@@ -65,6 +61,10 @@ pub struct Summary {
     pub maximum_received_bytes_per_second: f64,
     /// Bytes that a peer sent per second in our encoding, with the headers of all packets.
     pub packet_bytes_per_second: f64,
+    /// The most of that in one second.
+    pub maximum_packet_bytes_per_second: f64,
+    /// How many messages a peer held back per second, because it had sent too much.
+    pub held_per_second: f64,
     /// Average bytes per peer in the list.
     pub bytes_per_entry: f64,
     /// The bytes that are not moves, in per cent.
@@ -91,6 +91,8 @@ pub struct Summary {
     pub drift_mean: f64,
     /// The same, what 99 of 100 were below: the mean of all samples.
     pub drift_p99: f64,
+    /// Per cent of everybody's eight nearest whose every step was heard.
+    pub near_percent: f64,
     /// From a step to the hearing of it, in milliseconds.
     pub delay_mean_ms: f64,
     /// The same; 99 of 100 times less.
@@ -137,7 +139,6 @@ fn summary(options: &Options, ran: &Ran) -> Summary {
     let bytes = bytes(options, ran);
     let sent = bytes.iter().sum::<u64>();
     let per_second = |count: u64| count as f64 / ran.presence.max(1.0);
-    let packets = ran.sent.wire.iter().sum::<u64>() + PACKET_BYTES * ran.sent.messages.iter().sum::<u64>();
     let moves: u64 = Msg::KINDS.iter().zip(bytes).filter(|it| *it.0 == "move").map(|it| *it.1).sum();
     let settled: Vec<&Sample> = ran.samples.iter().filter(|it| settled_at(ran) <= it.t).collect();
     let mean =
@@ -150,7 +151,9 @@ fn summary(options: &Options, ran: &Ran) -> Summary {
         maximum_at_seconds: ran.most_sent.at.since(Time::ZERO).as_secs_f64(),
         received_bytes_per_second: per_second(ran.received),
         maximum_received_bytes_per_second: ran.most_received.bytes as f64,
-        packet_bytes_per_second: per_second(packets),
+        packet_bytes_per_second: per_second(ran.sent.line()),
+        maximum_packet_bytes_per_second: ran.most_on_line.bytes as f64,
+        held_per_second: per_second(ran.sent.held),
         bytes_per_entry: per_second(sent) / neighbours.max(1e-9),
         overhead_percent: 100.0 * (sent - moves) as f64 / sent.max(1) as f64,
         neighbours,
@@ -164,6 +167,7 @@ fn summary(options: &Options, ran: &Ran) -> Summary {
         largest_worst: worst(|it| it.largest),
         drift_mean: mean(|it| it.drift),
         drift_p99: mean(|it| it.drift_p99),
+        near_percent: mean(|it| it.near),
         delay_mean_ms: ran.delay_ms.0,
         delay_p99_ms: ran.delay_ms.1,
         new_links_per_second: per_second(ran.new_links),

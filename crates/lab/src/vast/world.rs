@@ -61,6 +61,8 @@ pub struct Ran {
     pub received: u64,
     /// The most bytes that a peer sent in one second.
     pub most_sent: Most,
+    /// The most bytes that a peer sent in one second in our encoding, headers included.
+    pub most_on_line: Most,
     /// The most bytes that reached a peer in one second.
     pub most_received: Most,
     /// How often somebody heard another for the first time.
@@ -85,7 +87,7 @@ pub struct Ran {
     pub history: u64,
 }
 
-/// The most bytes of one second, by the paper's sizes.
+/// The most bytes of one second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Most {
     /// How many.
@@ -142,11 +144,12 @@ struct World<'a> {
     ticks: BTreeMap<(Time, u32), ()>,
     /// Since when whom is in.
     ready: BTreeMap<Address, Time>,
-    /// What each had sent and received when it was last looked at, and what has left with those who left.
-    seconds: BTreeMap<Address, (u64, u64)>,
+    /// What each had sent, sent with headers, and received when it was last looked at, and what has left with those who left.
+    seconds: BTreeMap<Address, [u64; 3]>,
     gone: Sent,
     presence: f64,
     most_sent: Most,
+    most_on_line: Most,
     most_received: Most,
     new_links: u64,
     samples: Vec<Sample>,
@@ -192,6 +195,7 @@ impl<'a> World<'a> {
             gone: Sent::default(),
             presence: 0.0,
             most_sent: Most::default(),
+            most_on_line: Most::default(),
             most_received: Most::default(),
             new_links: 0,
             samples: Vec::new(),
@@ -243,6 +247,7 @@ impl<'a> World<'a> {
             presence: self.presence,
             received,
             most_sent: self.most_sent,
+            most_on_line: self.most_on_line,
             most_received: self.most_received,
             new_links: self.new_links,
             delay_ms,
@@ -373,7 +378,7 @@ impl<'a> World<'a> {
             seat.sit(peer);
         }
         self.watch.joined(address, me.life);
-        self.seconds.insert(address, (0, self.received(address)));
+        self.seconds.insert(address, [0, 0, self.received(address)]);
         self.order(address, Order::Peer(Command::Join(position)));
     }
 
@@ -434,7 +439,8 @@ impl<'a> World<'a> {
         let sitting = sitting(&self.sim, &self.ready);
         let truth = diagram(&sitting);
         if is_sample {
-            self.samples.push(examine(now, &sitting, &truth));
+            let arrived = self.case.line.delay() + self.case.line.jitter();
+            self.samples.push(examine((now, arrived), &sitting, &truth));
         }
         if is_near {
             self.watch.look(now, &sitting, truth);
@@ -446,13 +452,12 @@ impl<'a> World<'a> {
         let now = self.sim.now();
         let all: Vec<Address> = self.ready.keys().copied().collect();
         for address in all {
-            let Some(sent) = self.peer(address).map(|it| it.sent().paper.iter().sum::<u64>()) else {
-                continue;
-            };
-            let received = self.received(address);
-            let before = self.seconds.insert(address, (sent, received)).unwrap_or_default();
-            self.most_sent.take(now, sent - before.0);
-            self.most_received.take(now, received - before.1);
+            let Some(sent) = self.peer(address).map(Peer::sent) else { continue };
+            let counts = [sent.paper.iter().sum(), sent.line(), self.received(address)];
+            let before = self.seconds.insert(address, counts).unwrap_or_default();
+            self.most_sent.take(now, counts[0] - before[0]);
+            self.most_on_line.take(now, counts[1] - before[1]);
+            self.most_received.take(now, counts[2] - before[2]);
             self.presence += 1.0;
         }
     }

@@ -10,7 +10,7 @@ const BURST: Span = Span::from_secs(5);
 
 #[derive(Debug, Default)]
 pub struct Accounts {
-    /// Bytes per second, if there is a limit.
+    /// Bytes per second with headers, if there is a limit.
     cap: Option<u64>,
     /// What each had sent, and when.
     before: BTreeMap<Address, (Time, u64)>,
@@ -32,7 +32,7 @@ impl Accounts {
                 });
             }
         }
-        let left = look.sitting.iter().map(|(&who, it)| (who, it.left.wire));
+        let left = look.sitting.iter().map(|(&who, it)| (who, it.left.line));
         for who in self.too_much(look.now, left.collect()) {
             violations.note("accounts", || format!("{}: {who:?} sends too much for too long", look.now));
         }

@@ -69,8 +69,9 @@ impl Bounds {
 
 /// How many tries may be lost in a row.
 fn lost_in_a_row(loss: f64) -> u64 {
-    // All of nothing is lost never, all of everything for ever; the latter cannot be asked for.
-    if loss <= 0.0 { 0 } else { (RARE.ln() / loss.ln()).ceil().clamp(1.0, 1e3) as u64 }
+    let all_lost = std::iter::successors(Some(1.0), |it| Some(it * loss));
+    // All of everything is lost for ever; that cannot be asked for.
+    all_lost.take(1_000).take_while(|it| 0.0 < loss && RARE < *it).count() as u64
 }
 
 /// How far one walks.

@@ -111,7 +111,7 @@ impl Watch {
             whole: whole::Whole::default(),
             lean: lean::Lean::default(),
             routing: routing::Routing::new(case.ground, Rng::seeded(case.seed)),
-            accounts: accounts::Accounts::new(None),
+            accounts: accounts::Accounts::new(case.config.uplink.map(u64::from)),
             violations: Violations::default(),
             looked: Time::ZERO,
             truth: Voronoi::new(),

@@ -6,6 +6,7 @@ use crate::vast::part::Measured;
 use crate::vast::results::Results;
 use crate::vast::series::{Numbers, Series};
 use crate::vast::setting::{Protocol, paper_tables};
+use std::collections::BTreeMap;
 
 /// A line of the summary: its words, the number's name, by what it is multiplied, its digits.
 pub(super) struct Line {
@@ -20,13 +21,15 @@ const fn line(words: &'static str, name: &'static str, factor: f64, digits: usiz
 }
 
 /// Every line of the summary.
-pub(super) const LINES: [Line; 25] = [
+pub(super) const LINES: [Line; 28] = [
     line("sent, mean, kB/s per peer (table 1)", "average_bytes_per_second", 1e-3, 3),
     line("sent, most in one second, kB (table 1)", "maximum_bytes_per_second", 1e-3, 2),
     line("the busiest second of any peer, s after the start", "maximum_at_seconds", 1.0, 0),
     line("received, mean, kB/s per peer", "received_bytes_per_second", 1e-3, 3),
     line("received, most in one second, kB", "maximum_received_bytes_per_second", 1e-3, 2),
     line("sent in our encoding with packet headers, kB/s", "packet_bytes_per_second", 1e-3, 3),
+    line("the same, most in one second, kB", "maximum_packet_bytes_per_second", 1e-3, 2),
+    line("messages held back per peer and second", "held_per_second", 1.0, 2),
     line("sent per second and neighbour, bytes", "bytes_per_entry", 1.0, 1),
     line("sent that is not moves, %", "overhead_percent", 1.0, 1),
     line("neighbours (table 2)", "neighbours", 1.0, 2),
@@ -40,6 +43,7 @@ pub(super) const LINES: [Line; 25] = [
     line("largest component, worst sample, %", "largest_worst", 1.0, 1),
     line("drift, mean, m", "drift_mean", 1.0, 2),
     line("drift, p99, m", "drift_p99", 1.0, 2),
+    line("the eight nearest whose every step is heard, %", "near_percent", 1.0, 2),
     line("from a step until it is heard, mean, ms", "delay_mean_ms", 1.0, 1),
     line("the same, p99, ms", "delay_p99_ms", 1.0, 1),
     line("new neighbours heard per peer and second", "new_links_per_second", 1.0, 3),
@@ -133,12 +137,26 @@ fn summary(series: &Series) -> Section {
         let printed = line.printed(series).filter(|_| beside).unwrap_or_default();
         vec![line.words.to_owned(), line.trusted(series), printed]
     });
+    let checkers = vec!["what the checkers found wrong".to_owned(), spoken(series), String::new()];
+    let rows = rows.chain([checkers]);
     let title = match series.runs.len() {
         1 => "Summary".to_owned(),
         runs => format!("Summary of {runs} runs: means and their 95 % intervals"),
     };
     let header = strings(["", "ours", "the paper"]);
     Section { title, note: String::new(), header, rows: rows.collect() }
+}
+
+/// What the checkers say of all runs.
+fn spoken(series: &Series) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for it in series.runs.iter().flat_map(|it| &it.violations) {
+        *counts.entry(it.checker).or_default() += it.count;
+    }
+    if counts.is_empty() {
+        return "nothing".to_owned();
+    }
+    counts.into_iter().map(|(checker, count)| format!("{checker} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Which cure cures what.
