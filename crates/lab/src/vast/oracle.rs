@@ -98,7 +98,8 @@ pub fn examine(
         counts.error_free += usize::from(counts.missing == missing_before);
     }
     counts.drifts.sort_unstable();
-    let (components, largest) = components(sitting);
+    let parts = components(sitting);
+    let largest = parts.first().map_or(0, Vec::len);
     let each = |count: usize| count as f64 / counts.peers.max(1) as f64;
     Sample {
         t: now.since(Time::ZERO).as_secs_f64(),
@@ -109,7 +110,7 @@ pub fn examine(
         } else {
             100.0 * counts.seen as f64 / counts.in_view as f64
         },
-        components,
+        components: parts.len(),
         largest: 100.0 * largest as f64 / sitting.len().max(1) as f64,
         neighbours: each(counts.listed),
         error_free: 100.0 * each(counts.error_free),
@@ -179,16 +180,18 @@ fn metres(squared: u64) -> f64 {
     (squared as f64).sqrt() / 1e3
 }
 
-/// Into how many parts the lists divide everybody, and how large the largest is.
-pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> (usize, usize) {
+/// The parts into which the lists divide everybody, the largest first.
+pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> Vec<Vec<Address>> {
     let number: BTreeMap<Address, usize> = sitting.keys().enumerate().map(|(n, &it)| (it, n)).collect();
     let links = sitting.iter().flat_map(|(address, it)| it.peer.list().map(|other| (*address, other.0)));
     let numbers = links.filter_map(|(a, b)| Some((*number.get(&a)?, *number.get(&b)?)));
-    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    for part in parts(sitting.len(), numbers) {
-        *sizes.entry(part).or_default() += 1;
+    let mut all: BTreeMap<usize, Vec<Address>> = BTreeMap::new();
+    for (part, &address) in parts(sitting.len(), numbers).into_iter().zip(sitting.keys()) {
+        all.entry(part).or_default().push(address);
     }
-    (sizes.len(), sizes.values().copied().max().unwrap_or(0))
+    let mut all: Vec<Vec<Address>> = all.into_values().collect();
+    all.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    all
 }
 
 /// Which part everybody is in, if whoever is linked is in the same. Parts are named after one who is in it.

@@ -36,7 +36,7 @@ mod whole;
 pub use bounds::Bounds;
 pub use violations::{Violation, Violations};
 
-use super::oracle::relevant;
+use super::oracle::{components, relevant};
 use super::world::{Case, Sitting};
 use machine::{Address, Rng, Span, Time};
 use overlay::{Config, Peer};
@@ -58,7 +58,9 @@ struct Look<'a> {
     truth: &'a Voronoi<Address>,
     /// Whom everybody should know.
     relevant: BTreeMap<Address, BTreeSet<Address>>,
-    /// Those who knew somebody who vanished, and may not have noticed yet.
+    /// The parts in which the overlay is, the largest first.
+    parts: &'a [Vec<Address>],
+    /// Those who knew somebody who vanished and may not have noticed yet, and those who were cut off from most others.
     stirred: BTreeSet<Address>,
     past: &'a Past,
     bounds: &'a Bounds,
@@ -160,12 +162,15 @@ impl Watch {
     /// Looks at everybody.
     pub fn look(&mut self, now: Time, sitting: &BTreeMap<Address, Sitting<'_>>, truth: Voronoi<Address>) {
         self.looked = now;
+        let parts = components(sitting);
+        self.past.torn(now, parts.iter().skip(1).flatten().copied());
         let look = Look {
             now,
             sitting,
             truth: &truth,
             relevant: relevant(&self.config, sitting, &truth),
-            stirred: self.past.stirred(now, self.bounds.buried),
+            parts: &parts,
+            stirred: self.past.stirred(now, self.bounds.buried, self.bounds.mended),
             past: &self.past,
             bounds: &self.bounds,
         };

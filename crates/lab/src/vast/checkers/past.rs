@@ -9,6 +9,8 @@ pub struct Past {
     lives: BTreeMap<Address, Lives>,
     /// Who knew somebody who vanished, and when that was. Those long ago are forgotten.
     vanished: VecDeque<(Time, BTreeSet<Address>)>,
+    /// Who was in another part than most, and when they were last seen there: it is up to `whole` how long that lasts.
+    outside: BTreeMap<Address, Time>,
     apart: bool,
     mended: Option<Time>,
 }
@@ -57,12 +59,19 @@ impl Past {
         lives.ended.filter(|_| !goes_on).map(|it| now.since(it))
     }
 
-    /// Those who knew somebody who vanished less than `noticed` ago.
-    pub fn stirred(&mut self, now: Time, noticed: Span) -> BTreeSet<Address> {
+    /// These are in another part of the overlay than most.
+    pub fn torn(&mut self, now: Time, outside: impl IntoIterator<Item = Address>) {
+        self.outside.extend(outside.into_iter().map(|it| (it, now)));
+    }
+
+    /// Those who knew somebody who vanished less than `noticed` ago, or were in another part than most less than `mended`
+    /// ago.
+    pub fn stirred(&mut self, now: Time, noticed: Span, mended: Span) -> BTreeSet<Address> {
         while self.vanished.front().is_some_and(|it| noticed <= now.since(it.0)) {
             self.vanished.pop_front();
         }
-        self.vanished.iter().flat_map(|it| it.1.iter().copied()).collect()
+        self.outside.retain(|_, at| now.since(*at) < mended);
+        self.vanished.iter().flat_map(|it| it.1.iter()).chain(self.outside.keys()).copied().collect()
     }
 
     /// Whether the network is not divided, and has not been lately.

@@ -2,7 +2,6 @@
 
 use super::lasting::Lasting;
 use super::{Look, Violations};
-use crate::vast::oracle::components;
 
 #[derive(Debug, Default)]
 pub struct Whole {
@@ -11,11 +10,12 @@ pub struct Whole {
 
 impl Whole {
     pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
-        let (parts, largest) = components(look.sitting);
-        let torn = (1 < parts).then_some(());
+        let torn = (1 < look.parts.len()).then_some(());
         for () in self.torn.longer_than(look.bounds.whole, look.now, torn) {
             violations.note("whole", || {
-                format!("{}: {parts} parts, the largest of {largest} among {}", look.now, look.sitting.len())
+                let largest = look.parts.first().map_or(0, Vec::len);
+                let (parts, all) = (look.parts.len(), look.sitting.len());
+                format!("{}: {parts} parts, the largest of {largest} among {all}", look.now)
             });
         }
     }
