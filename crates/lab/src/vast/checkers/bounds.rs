@@ -9,9 +9,11 @@ use space::Distance;
 /// How long what may be wrong, and how far a search may go astray.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Somebody who was heard is in a list after their life, and those around may not have noticed.
+    /// Somebody is heard after their life.
+    pub last_word: Span,
+    /// Somebody is in a list after their life, and those around may not have noticed.
     pub buried: Span,
-    /// The same of somebody who was never heard.
+    /// The same of somebody who was heard of after their life.
     pub hearsay: Span,
     /// Somebody is wanted and does not know.
     pub links: Span,
@@ -47,6 +49,7 @@ impl Bounds {
         // thrown out by the other side with the step after it has heard so, or after it was told that it is not known.
         let lean = config.grace + steps(3 + lost) + one_way.times(2);
         Self {
+            last_word,
             buried,
             // Told of by somebody about to bury them, and buried after the same silence.
             hearsay: buried.times(2),

@@ -13,9 +13,12 @@ pub(super) fn check(look: &Look<'_>, violations: &mut Violations) {
                 violations
                     .note("lists", || format!("{}: {who:?} has {of:?} of a life to come, {life}", look.now));
             }
-            let bound = if entry.met { look.bounds.buried } else { look.bounds.hearsay };
-            let over = look.past.over_since(look.now, of, life);
-            if let Some(over) = over.filter(|it| bound < *it) {
+            let Some(over) = look.past.over_since(look.now, of, life) else { continue };
+            // Silence is counted from the last word of them, or from when somebody else told of them.
+            let silent = look.now.since(entry.heard);
+            let is_hearsay = silent + look.bounds.last_word < over;
+            let bound = if is_hearsay { look.bounds.hearsay } else { look.bounds.buried };
+            if bound < over {
                 violations.note("lists", || {
                     format!("{}: {who:?} has {of:?} of life {life}, over for {over}", look.now)
                 });
