@@ -34,6 +34,9 @@ pub struct Bounds {
 /// Words are repeated until fewer than this share of them has been lost every time: a run has about as many occasions.
 const RARE: f64 = 1e-5;
 
+/// More are never lost in a row: a line that loses so much has been cut long before.
+const LOST_MAX: usize = 200;
+
 impl Bounds {
     /// The bounds of peers that behave so, on such lines, walking as fast as this.
     pub fn of(config: &Config, line: &Profile, ground: &Ground) -> Self {
@@ -70,11 +73,11 @@ impl Bounds {
     }
 }
 
-/// How many tries may be lost in a row.
+/// How many tries may be lost in a row, as long as that is not too rare.
 fn lost_in_a_row(loss: f64) -> u64 {
-    let all_lost = std::iter::successors(Some(1.0), |it| Some(it * loss));
-    // All of everything is lost for ever; that cannot be asked for.
-    all_lost.take(1_000).take_while(|it| 0.0 < loss && RARE < *it).count() as u64
+    let shares = std::iter::successors(Some(loss), |share| Some(share * loss));
+    let lost = shares.take(LOST_MAX).take_while(|share| RARE <= *share).count() as u64;
+    if loss <= 0.0 { 0 } else { lost + 1 }
 }
 
 /// How far one walks.
