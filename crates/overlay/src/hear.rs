@@ -117,7 +117,7 @@ impl Peer {
 
     /// Those who matter to the mover and whom it does not seem to know: it has not said so, and was not told lately.
     fn unknown_to(&mut self, mover: Address, candidates: &[Address]) -> Vec<Info> {
-        let known = |it: &Address| self.list.get(*it).filter(|it| !it.joining).map(|it| it.info);
+        let known = |it: &Address| self.list.get(*it).filter(|it| self.is_there(it)).map(|it| it.info);
         let others: Vec<Info> = candidates.iter().filter_map(known).collect();
         self.doubt(mover, &others);
         self.tell_missing(mover, others)

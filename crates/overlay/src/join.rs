@@ -85,7 +85,7 @@ impl Peer {
         } else {
             self.list.insert(Entry { joining: !again, proven: true, ..Entry::new(who, self.now) });
         }
-        let list = self.list.iter().filter(|it| it.0 != who.address && !it.1.joining);
+        let list = self.list.iter().filter(|it| it.0 != who.address && self.is_there(it.1));
         let list: Vec<Info> = if self.config.handshake {
             let mut list: Vec<Info> =
                 list.filter(|it| self.should_know(&who, &it.1.info)).map(|it| it.1.info).collect();

@@ -1,13 +1,20 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
 use crate::config::{NAMES_MAX, NODES_MAX, Relevance, UNPROVEN_MAX};
+use crate::crowd::SLOWEST;
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Knows, Msg};
-use crate::peer::{Out, Peer};
+use crate::peer::{Out, Peer, Purpose};
 use crate::plant::Plant;
-use machine::Address;
+use machine::{Address, Span, Time};
 use space::Distance;
+
+/// Somebody introduced who does not matter is kept in mind for so long: then they are introduced again.
+const STOCKED: Span = Span::from_secs(5);
+
+/// The most who are kept in mind.
+const STOCK_MAX: usize = 16;
 
 fn farther(reach: Distance, stride: Distance) -> Distance {
     Distance::new(reach.millimetres().saturating_add(stride.millimetres())).unwrap_or(Distance::MAX)
@@ -57,6 +64,13 @@ impl Peer {
         farther(self.config.reach(info.aoi), stride)
     }
 
+    /// Whether others may be told of somebody: we have heard them ourselves, and lately. Of the dead nobody is told.
+    pub(crate) fn is_there(&self, it: &Entry) -> bool {
+        let patience = self.config.ping_after.map_or(self.config.silent, |it| it.min(self.config.silent));
+        let lately = self.now.since(it.heard) < if it.sparse { patience.times(SLOWEST) } else { patience };
+        !it.joining && (!self.config.handshake || it.proven && lately)
+    }
+
     /// Whether somebody in the list has proven who they are.
     pub(crate) fn is_proven(&self, address: Address) -> bool {
         self.list.get(address).is_some_and(|it| it.proven)
@@ -100,8 +114,10 @@ impl Peer {
         self.list.insert(Entry::new(info, self.now));
         if !self.is_relevant(info.address) {
             self.list.remove(info.address);
+            self.stock(info);
             return false;
         }
+        self.stock.remove(&info.address);
         if self.config.handshake {
             self.greet(info.address, out);
         }
@@ -115,6 +131,29 @@ impl Peer {
                 Some(it) if it.met => (), // Whoever speaks for themselves is not believed by hearsay.
                 Some(_) => self.list.update(&info),
                 None => drop(self.take(info, out)),
+            }
+        }
+    }
+
+    /// Keeps in mind for a while somebody who does not matter: they may come a moment later.
+    fn stock(&mut self, info: Info) {
+        let oldest = self.stock.iter().min_by_key(|it| (it.1.1, it.0)).map(|it| *it.0);
+        if STOCK_MAX <= self.stock.len()
+            && let Some(oldest) = oldest
+        {
+            self.stock.remove(&oldest);
+        }
+        self.stock.insert(info.address, (info, self.now));
+    }
+
+    /// Looks whether somebody matters by now who did not when they were introduced.
+    pub(crate) fn look_into_stock(&mut self, out: &mut Out) {
+        let now = self.now;
+        self.stock.retain(|address, it| now.since(it.1) < STOCKED && self.list.get(*address).is_none());
+        let stocked: Vec<(Info, Time)> = self.stock.values().copied().collect();
+        for (info, since) in stocked {
+            if !self.take(info, out) {
+                self.stock.insert(info.address, (info, since));
             }
         }
     }
@@ -193,14 +232,15 @@ impl Peer {
             self.say_hello(who.address, (wanted_here, true), nodes, out);
         }
         self.take_nodes(nodes, out);
-        if !self.ready && self.list.iter().all(|it| it.1.greeted.is_none()) {
+        let settling = self.timers.at(Purpose::Settle).is_some();
+        if !self.ready && settling && self.list.iter().all(|it| it.1.greeted.is_none()) {
             self.get_ready(out);
         }
     }
 
     /// Those whom somebody should know and does not, by their own word; the nearest first. They count as told.
     pub(crate) fn missing_in(&mut self, address: Address) -> Vec<Info> {
-        let other = |it: &(Address, &Entry)| it.0 != address && !it.1.joining;
+        let other = |it: &(Address, &Entry)| it.0 != address && self.is_there(it.1);
         let others = self.list.iter().filter(other).map(|it| it.1.info).collect();
         self.tell_missing(address, others)
     }

@@ -89,6 +89,8 @@ pub struct Peer {
     pub(crate) timers: Timers<Purpose>,
     /// Who is gone, in which life, and until when hearsay of them is not believed.
     pub(crate) tombs: BTreeMap<Address, (u32, Time)>,
+    /// Who was introduced lately and did not matter, and when.
+    pub(crate) stock: BTreeMap<Address, (Info, Time)>,
     /// The neighbour with whom the list was compared last.
     pub(crate) compared: Address,
     /// How many searches for oneself in a row found everything as it should be, and whether one is under way.
@@ -123,6 +125,7 @@ impl Peer {
             rng,
             timers: Timers::new(),
             tombs: BTreeMap::new(),
+            stock: BTreeMap::new(),
             compared: Address(0),
             quiet: 0,
             looking: false,

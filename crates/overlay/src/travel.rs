@@ -19,6 +19,7 @@ impl Peer {
         self.list.place_me(self.me.address, position);
         self.stride = self.long_step(before).unwrap_or(Distance::ZERO);
         self.look_for_silent(out);
+        self.look_into_stock(out);
         self.adapt_view();
         self.stepped = self.now;
         let mut neighbours = Vec::new();

@@ -25,6 +25,9 @@ impl Enclosing {
 
     /// Somebody has stepped.
     pub fn stepped(&mut self, mover: Address, truth: &Voronoi<Address>) {
-        self.unknown.end(|(who, of)| (who == mover || of == mover) && !truth.are_enclosing(who, of));
+        let touched =
+            |&(who, of): &(Address, Address)| (who == mover || of == mover) && !truth.are_enclosing(who, of);
+        let right: Vec<(Address, Address)> = self.unknown.keys().filter(touched).collect();
+        right.into_iter().for_each(|pair| self.unknown.end(pair));
     }
 }

@@ -45,9 +45,19 @@ impl<K: Ord + Copy> Lasting<K> {
         old
     }
 
-    /// Somebody is right after all, between two looks.
-    pub fn end(&mut self, is_right: impl Fn(K) -> bool) {
-        self.wrong.retain(|&key, _| !is_right(key));
+    /// This is right after all, between two looks.
+    pub fn end(&mut self, key: K) {
+        self.wrong.remove(&key);
+    }
+
+    /// Whether nothing is wrong now.
+    pub fn is_empty(&self) -> bool {
+        self.wrong.is_empty()
+    }
+
+    /// Whether this is wrong now.
+    pub fn has(&self, key: K) -> bool {
+        self.wrong.contains_key(&key)
     }
 
     /// What is wrong now.

@@ -31,18 +31,18 @@ impl Lean {
 
     /// One of two has forgotten the other.
     pub fn lost(&mut self, who: Address, of: Address) {
-        self.needless.end(|pair| pair == (who, of) || pair == (of, who));
+        self.needless.end((who, of));
+        self.needless.end((of, who));
     }
 
     /// Somebody steps there.
     pub fn stepped(&mut self, config: &Config, mover: &Peer, place: Position) {
+        if self.needless.is_empty() {
+            return;
+        }
         let me = mover.info().address;
-        let other = |(who, of): (Address, Address)| match (who == me, of == me) {
-            (true, _) => Some(of),
-            (_, true) => Some(who),
-            _ => None,
-        };
-        let others: Vec<Address> = self.needless.keys().filter_map(other).collect();
+        let is_doubted = |of: &Address| self.needless.has((me, *of)) || self.needless.has((*of, me));
+        let others: Vec<Address> = mover.list().map(|it| it.0).filter(is_doubted).collect();
         if others.is_empty() {
             return;
         }
@@ -58,6 +58,9 @@ impl Lean {
                 || known.meets(of, place, mine)
                 || config.relevance == Relevance::Mutual && known.meets(me, it.position, theirs)
         };
-        self.needless.end(|pair| other(pair).is_some_and(&matters));
+        for of in others.into_iter().filter(|of| matters(*of)) {
+            self.needless.end((me, of));
+            self.needless.end((of, me));
+        }
     }
 }
