@@ -10,8 +10,10 @@ pub(crate) use plotters::prelude::SeriesLabelPosition;
 
 const SIZE: (u32, u32) = (860, 520);
 const FONT: &str = "sans-serif";
+/// Axes that end below this have tenths.
+const FINE_BELOW: f64 = 10.0;
 /// How much higher than its highest point a figure is, so that a key above the curves hides none.
-const HEADROOM: f64 = 1.15;
+const HEADROOM: f64 = 1.3;
 /// Told apart by colour-blind readers too (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
@@ -46,6 +48,12 @@ pub(crate) fn draw(frame: &Frame<'_>, curves: &[Curve]) -> Result<String, Report
     Ok(svg)
 }
 
+/// A number on an axis.
+fn label(number: f64, fine: bool) -> String {
+    let text = if fine { format!("{number:.1}") } else { format!("{number:.0}") };
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
@@ -59,12 +67,8 @@ fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
         .x_label_area_size(54)
         .y_label_area_size(84)
         .build_cartesian_2d(0.0..top(|it| it.0), 0.0..top(|it| it.1) * HEADROOM)?;
-    let number = |it: &f64| format!("{it:.0}");
-    let fine = top(|it| it.1) < 10.0;
-    let height = move |it: &f64| {
-        let text = if fine { format!("{it:.1}") } else { format!("{it:.0}") };
-        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
-    };
+    let (fine_x, fine_y) = (top(|it| it.0) < FINE_BELOW, top(|it| it.1) < FINE_BELOW);
+    let (number, height) = (move |it: &f64| label(*it, fine_x), move |it: &f64| label(*it, fine_y));
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(frame.x).y_desc(frame.y).x_label_formatter(&number).y_label_formatter(&height);
     mesh.axis_desc_style((FONT, 18)).label_style((FONT, 16)).light_line_style(WHITE).draw()?;

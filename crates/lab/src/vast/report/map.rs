@@ -21,13 +21,13 @@ type Point = (f64, f64);
 /// Draws the whole world, a square with one corner in the origin.
 pub fn whole(dots: &[Dot], side: Distance, aoi: Distance) -> String {
     let half = f64::from(side.millimetres()) / 2.0;
-    draw(dots, (half, half), half * 1.02, aoi, 1.6)
+    draw(dots, (half, half), half * 1.02, aoi, 3.5)
 }
 
 /// Draws what is around the peer with the longest list.
 pub fn close(dots: &[Dot], aoi: Distance) -> String {
     let Some(busiest) = busiest(dots) else { return String::new() };
-    draw(dots, point(busiest.position), f64::from(aoi.millimetres()) * CLOSE / 2.0, aoi, 4.0)
+    draw(dots, point(busiest.position), f64::from(aoi.millimetres()) * CLOSE / 2.0, aoi, 7.0)
 }
 
 fn point(place: Position) -> Point {
@@ -50,9 +50,8 @@ fn draw(dots: &[Dot], middle: Point, half: f64, aoi: Distance, radius: f64) -> S
     let _ = writeln!(svg, "<path d=\"{borders}\" fill=\"none\" stroke=\"#d9dee5\"/>");
     let colours = colours(dots);
     for &colour in &COLOURS {
-        let of_colour = || dots.iter().zip(&colours).filter(move |it| *it.1 == colour).map(|it| it.0);
         let mut links = String::new();
-        for dot in of_colour() {
+        for dot in dots.iter().zip(&colours).filter(|it| *it.1 == colour).map(|it| it.0) {
             // A link that both know of is drawn once.
             let other = dot.links.iter().filter(|it| dot.address < **it || !knows(dots, **it, dot.address));
             for place in other.filter_map(|it| places.get(it)) {
@@ -60,7 +59,10 @@ fn draw(dots: &[Dot], middle: Point, half: f64, aoi: Distance, radius: f64) -> S
             }
         }
         let _ = writeln!(svg, "<path d=\"{links}\" stroke=\"{colour}\" stroke-opacity=\"0.5\"/>");
-        for (x, y) in of_colour().map(|it| at(it.position)) {
+    }
+    for &colour in &COLOURS {
+        let of_colour = dots.iter().zip(&colours).filter(|it| *it.1 == colour).map(|it| it.0);
+        for (x, y) in of_colour.map(|it| at(it.position)) {
             let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>");
         }
     }
