@@ -229,7 +229,7 @@ fn schedule(options: &Options) -> Schedule {
     let cut =
         |(lasts, seconds)| Cut { at: at(seconds), lasts: Span::from_secs(lasts), division: Division::Random };
     // Who joins asks everybody on the list that it is given for theirs, and drops most of them with its first step. If the
-    // next one joins at the same place before that step, it is given all of them, and so on: by the twelfth, lists are of 70.
+    // next one joins at the same place before that step, it is given all of them, and so on, up to lists of nearly everybody.
     let order = match options.movement {
         Walk::Groups => JoinOrder::Turns { size: Groups::default().size },
         Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
