@@ -18,8 +18,14 @@ pub const HOPS_MAX: u8 = 200;
 /// The most peers in one introduction, the nearest first.
 pub const NODES_MAX: usize = 8;
 
-/// The most names in a message that says whom a peer knows, the nearest first.
+/// The most names in a greeting. Whoever knows more is in a crowd: it names nobody there, and asks by itself whom it lacks.
 pub const NAMES_MAX: usize = 32;
+
+/// The most names in such a question, the nearest first.
+pub const ASKED_MAX: usize = 256;
+
+/// The most peers in the answer, the nearest first.
+pub const ANSWER_MAX: usize = 16;
 
 /// The most peers in a list who have not proven yet who they are: whoever invents peers fills no more than that.
 pub const UNPROVEN_MAX: usize = 64;
@@ -157,7 +163,7 @@ impl Config {
             groups: false,
             join_retry: Span::from_secs(30),
             crowd: None,
-            aoi_min: Distance::of_metres(10),
+            aoi_min: Distance::of_metres(20),
             swept: false,
             uplink: None,
             plant: None,
@@ -186,7 +192,7 @@ impl Config {
             join_retry: Span::from_secs(3),
             crowd: Some(32),
             swept: true,
-            uplink: Some(32_000),
+            uplink: Some(48_000),
             ..Self::paper()
         }
     }
@@ -376,7 +382,7 @@ mod tests {
             ("groups", "on"),
             ("crowd", "32"),
             ("swept", "on"),
-            ("uplink", "32000"),
+            ("uplink", "48000"),
         ];
         ours.iter().for_each(|(name, value)| config.set(name, value).unwrap());
         assert_eq!(Config { join_retry: Config::fixed().join_retry, ..config }, Config::fixed());

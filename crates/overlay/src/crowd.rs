@@ -1,22 +1,31 @@
 //! What is different where many are: a peer sees less far, and tells those farther away less often.
 //!
-//! The nearest hear every step. The others hear it as often as A³ finds that they care: always up to the critical distance,
-//! then ever more rarely up to the end of what they see, but never less than every fourth step. When even that is too much,
-//! those go first who have waited longest for what they care about.
+//! The nearest hear every step, and so do those at the edge of the view, who know whoever is beyond. The others hear it as
+//! often as A³ finds that they care: always up to the critical distance, then ever more rarely up to the end of what they
+//! see, but never less than every third step. When even that is too much, those go first who have waited longest for what
+//! they care about.
+//!
+//! Everybody around has much to tell of everybody else, most of it known. So nobody does it unasked: a peer in a crowd asks
+//! one of its nearest and one at the edge of its view with every step whom it lacks.
 
 use crate::list::Entry;
-use crate::peer::Peer;
+use crate::msg::Msg;
+use crate::peer::{Out, Peer};
 use crate::uplink::HEADERS;
 use interest::policies::CircleAttenuated;
 use interest::{Policy as _, Sight, Slot};
 use machine::{Address, Span};
-use space::Distance;
+use space::{Distance, Neighbour};
+use std::collections::BTreeSet;
 
 /// So many hear every step, however large the crowd is.
 const NEAREST: usize = 16;
 
 /// Nobody hears fewer than one step in so many, and whoever hears fewer is as much more patient with silence.
-pub(crate) const SLOWEST: u64 = 4;
+pub(crate) const SLOWEST: u64 = 3;
+
+/// Up to this distance everybody cares.
+const CRITICAL: Distance = Distance::of_metres(10);
 
 /// How far a peer sees is said with every step for so long after it has changed.
 const SAID_FOR: Span = Span::from_secs(5);
@@ -28,17 +37,44 @@ const NOTEWORTHY: u32 = 500;
 const STEP: u32 = 24 + HEADERS;
 
 impl Peer {
+    /// Whether there are so many around that it tells some of them less often.
+    pub fn is_in_crowd(&self) -> bool {
+        self.config.crowd.is_some_and(|crowd| crowd < self.list.len())
+    }
+
+    /// Asks one of the nearest and one at the edge of the view whom it lacks.
+    pub(crate) fn ask_around(&mut self, neighbours: &[Neighbour<Address>], out: &mut Out) {
+        if !self.is_in_crowd() {
+            return;
+        }
+        let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(self.me.position);
+        let mut near: Vec<(Address, &Entry)> = self.list.iter().filter(|it| it.1.proven).collect();
+        near.sort_by_key(|it| (away(it), it.0));
+        near.truncate(NEAREST);
+        let edge: Vec<Address> = neighbours.iter().filter(|it| it.boundary).map(|it| it.key).collect();
+        let turn = self.me.sequence as usize;
+        let one_near = near.get(turn % near.len().max(1)).map(|it| it.0);
+        let one_at_the_edge = edge.get(turn % edge.len().max(1)).copied();
+        let asked: BTreeSet<Address> = one_near.into_iter().chain(one_at_the_edge).collect();
+        let knows = self.knows_nearest();
+        self.drop_to(asked, Msg::Sum { knows, enclosing: Vec::new() }, out);
+    }
+
     /// Whom to tell of a step, and who of them will hear less often.
-    pub(crate) fn audience(&self) -> Vec<(Address, bool)> {
+    pub(crate) fn audience(&self, neighbours: &[Neighbour<Address>]) -> Vec<(Address, bool)> {
         let hears = |it: &(Address, &Entry)| it.1.proven || !self.config.handshake;
         let all = self.list.iter().filter(hears);
-        if self.config.crowd.is_none_or(|crowd| self.list.len() <= crowd) {
+        if !self.is_in_crowd() {
             return all.map(|it| (it.0, false)).collect();
         }
         let away = |it: &Entry| it.info.position.distance_squared(self.me.position);
         let mut all: Vec<(Address, &Entry)> = all.collect();
         all.sort_by_key(|it| (away(it.1), it.0));
-        let far = all.split_off(NEAREST.min(all.len()));
+        let mut far = all.split_off(NEAREST.min(all.len()));
+        let is_at_edge = |it: Address| {
+            neighbours.binary_search_by_key(&it, |it| it.key).is_ok_and(|at| neighbours[at].boundary)
+        };
+        all.extend(far.extract_if(.., |it| is_at_edge(it.0)));
         let mut due: Vec<(u64, Address)> = far.into_iter().filter_map(|it| self.is_due(it)).collect();
         due.sort_unstable_by_key(|it| (std::cmp::Reverse(it.0), it.1));
         due.truncate(self.steps_left());
@@ -60,13 +96,13 @@ impl Peer {
     fn relevance_to(&self, it: &Entry) -> f32 {
         let sees = self.config.reach(it.info.aoi);
         let sight = Sight::new(Slot(0), it.info.position, (1.0, 0.0), Slot(1), self.me.position);
-        CircleAttenuated::new(sees, self.config.aoi_min).map_or(1.0, |policy| policy.relevance(&sight))
+        CircleAttenuated::new(sees, CRITICAL).map_or(1.0, |policy| policy.relevance(&sight))
     }
 
-    /// How many of those farther away can be told of one step with half of what may be sent.
+    /// How many of those farther away can be told of one step with half of what may be sent for long.
     fn steps_left(&self) -> usize {
         let Some(most) = self.config.uplink else { return usize::MAX };
-        let bytes = u64::from(most) * self.config.interval.as_micros() / 2_000_000;
+        let bytes = u64::from(most) * self.config.interval.as_micros() / 4_000_000;
         (bytes / u64::from(STEP)) as usize
     }
 

@@ -1,6 +1,6 @@
 //! What a peer does when others move: whoever stands at the edge of a mover's view tells it of those beyond.
 
-use crate::config::{Candidates, Checkers, Trigger, UnknownSender};
+use crate::config::{Candidates, Checkers, NAMES_MAX, NODES_MAX, Trigger, UnknownSender};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Flags, Msg};
@@ -58,7 +58,13 @@ impl Peer {
             let all = self.list.iter().filter(|it| it.0 != from).map(|it| it.1.info).collect();
             self.drop_to([from], Msg::Nodes(all), out);
         }
-        if flags.has(Flags::BOUNDARY) || self.config.checkers == Checkers::Everybody {
+        let asks = self
+            .list
+            .get(from)
+            .is_some_and(|it| NAMES_MAX < it.knows.names.len() || it.knows.within.is_some());
+        let checks = flags.has(Flags::BOUNDARY) || self.config.checkers == Checkers::Everybody;
+        // Whoever is in a crowd asks by itself whom it lacks.
+        if checks && !(asks && self.config.crowd.is_some()) {
             self.introduce(from, old, out);
         }
     }
@@ -120,7 +126,7 @@ impl Peer {
         let known = |it: &Address| self.list.get(*it).filter(|it| self.is_there(it)).map(|it| it.info);
         let others: Vec<Info> = candidates.iter().filter_map(known).collect();
         self.doubt(mover, &others);
-        self.tell_missing(mover, others)
+        self.tell_missing(mover, others, NODES_MAX)
     }
 
     /// The mover has said whom it knows some time ago. Whoever does not matter to it now will be forgotten, and must be

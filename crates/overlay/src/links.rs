@@ -1,6 +1,6 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
-use crate::config::{NAMES_MAX, NODES_MAX, Relevance, UNPROVEN_MAX};
+use crate::config::{ANSWER_MAX, ASKED_MAX, NAMES_MAX, Relevance, UNPROVEN_MAX};
 use crate::crowd::SLOWEST;
 use crate::info::Info;
 use crate::list::Entry;
@@ -11,7 +11,7 @@ use machine::{Address, Span, Time};
 use space::Distance;
 
 /// Somebody introduced who does not matter is kept in mind for so long: then they are introduced again.
-const STOCKED: Span = Span::from_secs(5);
+const STOCKED: Span = Span::from_secs(2);
 
 /// The most who are kept in mind.
 const STOCK_MAX: usize = 16;
@@ -158,14 +158,22 @@ impl Peer {
         }
     }
 
-    /// The short names of everybody in the list; in a crowd of the nearest.
-    pub(crate) fn knows(&self) -> Knows {
+    /// The short names of everybody in the list, if there are not too many; of nobody otherwise.
+    fn knows(&self) -> Knows {
+        if NAMES_MAX < self.list.len() {
+            return Knows { names: Vec::new(), within: Some(Distance::ZERO) };
+        }
+        self.knows_nearest()
+    }
+
+    /// The short names of everybody in the list; of the nearest if there are too many.
+    pub(crate) fn knows_nearest(&self) -> Knows {
         let away = |it: &Info| it.position.distance_squared(self.me.position);
         let mut infos: Vec<&Info> = self.list.iter().map(|it| &it.1.info).collect();
         let mut within = None;
-        if NAMES_MAX < infos.len() {
+        if ASKED_MAX < infos.len() {
             infos.sort_by_key(|it| (away(it), it.address));
-            infos.truncate(NAMES_MAX);
+            infos.truncate(ASKED_MAX);
             let farthest = infos.last().map_or(0, |it| away(it));
             within = Some(Distance::new(farthest.isqrt() as u32).unwrap_or(Distance::MAX));
         }
@@ -242,17 +250,17 @@ impl Peer {
     pub(crate) fn missing_in(&mut self, address: Address) -> Vec<Info> {
         let other = |it: &(Address, &Entry)| it.0 != address && self.is_there(it.1);
         let others = self.list.iter().filter(other).map(|it| it.1.info).collect();
-        self.tell_missing(address, others)
+        self.tell_missing(address, others, ANSWER_MAX)
     }
 
     /// Those of some whom somebody should know and does not, as far as they were not told lately; the nearest first.
-    pub(crate) fn tell_missing(&mut self, address: Address, others: Vec<Info>) -> Vec<Info> {
+    pub(crate) fn tell_missing(&mut self, address: Address, others: Vec<Info>, most: usize) -> Vec<Info> {
         let now = self.now;
         let Some(it) = self.list.get(address) else { return Vec::new() };
         let mut missing = others;
         missing.retain(|other| it.lacks(now, other) && self.should_know(&it.info, other));
         missing.sort_by_key(|other| (it.info.position.distance_squared(other.position), other.address));
-        missing.truncate(NODES_MAX);
+        missing.truncate(most);
         if let Some(it) = self.list.get_mut(address).filter(|_| !missing.is_empty()) {
             it.tell_of(now, &missing);
         }

@@ -191,16 +191,17 @@ impl Peer {
         self.drop_with(weight, to, msg, out);
     }
 
-    /// Sends a message that may be lost, and says how much it matters. Whoever cannot be told now is not told.
+    /// Sends a message that may be lost, and says how much it matters. Whoever cannot be told now is not told: those are
+    /// who were.
     pub(crate) fn drop_with(
         &mut self,
         weight: Weight,
         to: impl IntoIterator<Item = Address>,
         msg: Msg,
         out: &mut Out,
-    ) {
+    ) -> Vec<Address> {
         self.keys += 1;
-        self.send(weight, to, Lane::Latest(LatestKey(self.keys)), msg, out);
+        self.send(weight, to, Lane::Latest(LatestKey(self.keys)), msg, out)
     }
 
     /// Sends a message that must arrive, if there is a way to be sure.
@@ -219,7 +220,7 @@ impl Peer {
         lane: Lane,
         msg: Msg,
         out: &mut Out,
-    ) {
+    ) -> Vec<Address> {
         self.scratch.clear();
         msg.encode(&mut self.scratch);
         let bytes = self.scratch.len() as u64;
@@ -235,8 +236,9 @@ impl Peer {
         self.sent.paper[kind] += count * msg.paper_bytes() as u64;
         self.sent.wire[kind] += count * bytes;
         if !to.is_empty() {
-            out.send_many(to, lane, msg);
+            out.send_many(to.iter().copied(), lane, msg);
         }
+        to
     }
 
     /// Whether somebody may speak: nobody may too often. The paper's peers listen to everything.

@@ -26,6 +26,7 @@ impl Peer {
         self.list.diagram().neighbours(self.me.address, self.my_reach(), &mut neighbours);
         self.prune(&neighbours, out);
         self.tell(&neighbours, before, out);
+        self.ask_around(&neighbours, out);
         let leap = u64::from(self.me.aoi.millimetres()) * LEAP;
         if self.config.handshake && leap.pow(2) < before.distance_squared(position) {
             self.look_up(Search::Leap, out);
@@ -67,12 +68,11 @@ impl Peer {
 
     fn tell(&mut self, neighbours: &[Neighbour<Address>], before: Position, out: &mut Out) {
         let mut audiences: [Vec<Address>; 8] = Default::default();
-        let audience = self.audience();
+        let audience = self.audience(neighbours);
         for (address, sparse) in audience {
             let found = neighbours.binary_search_by_key(&address, |it| it.key).ok();
             let boundary = found.is_some_and(|at| neighbours[at].boundary);
-            let Some(it) = self.list.get_mut(address) else { continue };
-            (it.told_at, it.told_sparse) = (self.now, sparse);
+            let Some(it) = self.list.get(address) else { continue };
             let number = usize::from(boundary) + 2 * usize::from(it.want) + 4 * usize::from(sparse);
             audiences[number].push(address);
         }
@@ -84,8 +84,17 @@ impl Peer {
             let flags = flags
                 .with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid))
                 .with(Flags::SPARSE, number & 4 != 0);
-            let weight = if number & 4 == 0 { Weight::First } else { Weight::Third };
-            self.drop_with(weight, audience, Msg::Move { sequence, position, before, flags, aoi }, out);
+            let weight = if number & 4 == 0 { Weight::First } else { Weight::Second };
+            let step = Msg::Move { sequence, position, before, flags, aoi };
+            let told = self.drop_with(weight, audience, step, out);
+            if self.config.crowd.is_none() {
+                continue;
+            }
+            for address in told {
+                if let Some(it) = self.list.get_mut(address) {
+                    (it.told_at, it.told_sparse) = (self.now, flags.has(Flags::SPARSE));
+                }
+            }
         }
     }
 }

@@ -103,14 +103,17 @@ impl Peer {
         self.compared = next;
         let mut enclosing = Vec::new();
         self.list.diagram().enclosing(self.me.address, &mut enclosing);
-        let knows = self.knows();
+        let knows = self.knows_nearest();
         self.drop_to([next], Msg::Sum { knows, enclosing }, out);
     }
 
     pub(crate) fn on_sum(&mut self, from: Address, mut knows: Knows, enclosing: Vec<Address>, out: &mut Out) {
         knows.names.sort_unstable();
         let Some(it) = self.list.get_mut(from).filter(|_| self.ready) else { return };
-        (it.knows, it.enclosing) = (knows, enclosing);
+        it.knows = knows;
+        if !enclosing.is_empty() {
+            it.enclosing = enclosing;
+        }
         let missing = self.missing_in(from);
         if !missing.is_empty() {
             self.drop_to([from], Msg::Nodes(missing), out);

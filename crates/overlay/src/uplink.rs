@@ -28,9 +28,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Never more than `most` within any second: a quarter of that at once, three quarters over time.
+    /// Never more than `most` within any second: half of that at once, as steps are, and half over time.
     pub fn within(most: u32) -> Self {
-        Self::new(u64::from(most) * 3 / 4, u64::from(most) / 4)
+        Self::new(u64::from(most) / 2, u64::from(most) / 2)
     }
 
     /// So many per second, and so many at once.

@@ -473,6 +473,7 @@ fn sitting<'a>(sim: &'a Sim<Node>, ready: &BTreeMap<Address, Time>) -> BTreeMap<
 }
 
 fn add(all: &mut Sent, sent: &Sent) {
+    all.held += sent.held;
     for kind in 0..all.messages.len() {
         all.messages[kind] += sent.messages[kind];
         all.paper[kind] += sent.paper[kind];

@@ -67,9 +67,10 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Whether neither of two has an excuse.
+    /// Whether neither of two has an excuse. In a crowd words come so much more rarely that the looks are too few to judge.
     fn are_calm(&self, one: Address, other: Address) -> bool {
-        !self.stirred.contains(&one) && !self.stirred.contains(&other)
+        let is_crowded = |it: &Address| self.sitting.get(it).is_some_and(|it| it.peer.is_in_crowd());
+        [one, other].iter().all(|it| !self.stirred.contains(it) && !is_crowded(it))
     }
 
     /// Those who should know somebody and do not, without an excuse.
