@@ -7,7 +7,8 @@ export PATH="$PWD/.tools/bin:$PATH"
 
 log=$(mktemp)
 for target in wire:pose_bytes wire:datagram_bytes wire:damaged_datagrams \
-  store:any_files store:any_records store:damaged_files lobby:token_bytes lobby:damaged_tokens; do
+  store:any_files store:any_records store:damaged_files lobby:token_bytes lobby:damaged_tokens \
+  overlay:peer_bytes overlay:damaged_peer_messages; do
   package=ecumene-${target%%:*}
   target=${target#*:}
   if ! cargo bolero test --package "$package" --engine libfuzzer --sanitizer NONE \

@@ -23,6 +23,10 @@
 //! rates have limits, whatever peers say. Nobody is told where a peer is, and nobody is believed, before they have shown a
 //! credential; of those who speak for themselves hearsay is not believed.
 
+// A fuzzer instruments every test binary of this crate, so each must link the fuzzer's runtime.
+#[cfg(test)]
+use bolero as _;
+
 pub mod config;
 mod credential;
 mod crowd;

@@ -2,9 +2,8 @@
 
 use machine::Time;
 
-/// What a datagram weighs besides what it says: IPv4 20, UDP 8, and about 30 of QUIC (a short header with an identifier of
-/// 8 bytes, a packet number, a frame's head, and a tag of 16).
-pub const HEADERS: u32 = 58;
+/// What a datagram weighs besides what it says: the headers of IP, UDP and QUIC (docs/wire.md).
+pub const HEADERS: u32 = wire::QUIC_DATAGRAM_OVERHEAD as u32;
 
 /// What matters how much when there is little left to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::checkers::{Violation, Watch};
 use super::delays::Delays;
-use super::node::{Left, Node, Order, Seat};
+use super::node::{Left, Node, Order, Seat, Signature};
 use super::oracle::{SETTLED, Sample, diagram, examine, is_exact};
 use super::sightings::Sightings;
 use machine::{Address, Rng, Span, Time};
@@ -374,6 +374,7 @@ impl<'a> World<'a> {
         let me = Info { address, life: life + 1, sequence: 0, position, aoi, group };
         let rng = self.rng.fork_named(u64::from(walker.0) << 32 | u64::from(life));
         let peer = Peer::new(self.case.config, me, self.rendezvous(), rng);
+        let peer = peer.with_credentials(Arc::new(Signature));
         if let Some(seat) = self.sim.machine_mut(address).seat_mut() {
             seat.sit(peer);
         }

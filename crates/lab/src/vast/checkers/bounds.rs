@@ -98,8 +98,8 @@ mod tests {
             let all = [it.buried, it.hearsay, it.links, it.enclosing, it.view, it.whole, it.lean];
             all.map(Span::as_millis)
         };
-        assert_eq!(millis(of(0.0)), [4_266, 8_533, 2_866, 1_533, 866, 5_133, 4_200]);
-        assert_eq!(millis(of(0.05)), [4_906, 9_813, 3_533, 2_200, 1_533, 6_440, 6_866]);
+        assert_eq!(millis(of(0.0)), [3_266, 6_533, 2_866, 1_533, 866, 4_133, 4_200]);
+        assert_eq!(millis(of(0.05)), [3_906, 7_813, 3_533, 2_200, 1_533, 5_440, 6_866]);
         assert_eq!(of(0.0).stray.millimetres(), 4_600);
     }
 }

@@ -1,0 +1,290 @@
+//! What peers say is not to be trusted: whatever they say, lists and answers stay small, and others are unharmed.
+
+use machine::{Address, Effect, Input, LinkNumber, Machine, Outbox, Rng, Span, Time};
+use overlay::config::{LIST_MAX, UNPROVEN_MAX};
+use overlay::{Command, Config, Credentials, Entry, Event, Flags, HEADERS, Info, Knows, Msg, Peer, Search};
+use proptest::prelude::*;
+use space::{Distance, Position};
+use std::sync::Arc;
+use wire::Message as _;
+
+const RENDEZVOUS: Address = Address(999_999);
+
+/// Whoever says the word is let in.
+struct Password;
+
+impl Credentials for Password {
+    fn show(&self, _: &Info) -> Vec<u8> {
+        b"friend".to_vec()
+    }
+
+    fn admits(&self, _: &Info, credential: &[u8]) -> bool {
+        credential == b"friend"
+    }
+}
+
+fn place(x: i32, y: i32) -> Position {
+    Position::new(x * 1_000, y * 1_000).expect("a place")
+}
+
+fn info(number: u64, position: Position) -> Info {
+    let aoi = Distance::of_metres(60);
+    Info { address: Address(number), life: 1, sequence: 1, position, aoi, group: 0 }
+}
+
+fn hello(who: Info, credential: &[u8]) -> Msg {
+    let (knows, credential) = (Knows::default(), credential.to_vec());
+    Msg::Hello { who, want: true, answer: false, knows, nodes: Vec::new(), credential }
+}
+
+fn step(sequence: u32, position: Position) -> Msg {
+    Msg::Move { sequence, position, before: None, flags: Flags::WANT.with(Flags::BOUNDARY, true), aoi: None }
+}
+
+/// A peer in the middle of the world, alone at first.
+struct Bench {
+    peer: Peer,
+    now: Time,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let peer = Peer::new(Config::fixed(), info(1, place(0, 0)), RENDEZVOUS, Rng::seeded(1));
+        let mut bench =
+            Self { peer: peer.with_credentials(Arc::new(Password)), now: Time::from_millis(1_000) };
+        bench.give(Input::Command(Command::Join(place(0, 0))));
+        let from = info(1, place(0, 0));
+        bench.hear(RENDEZVOUS, Msg::Welcome { from, list: Vec::new(), again: false });
+        assert!(bench.peer.is_ready());
+        bench
+    }
+
+    /// With a neighbour who has proven who they are, and has moved once.
+    fn with_neighbour() -> (Self, Info) {
+        let mut bench = Self::new();
+        let friend = info(2, place(20, 0));
+        bench.hear(friend.address, hello(friend, b"friend"));
+        bench.hear(friend.address, step(2, place(20, 0)));
+        assert!(bench.entry(2).is_some_and(|it| it.proven && it.met));
+        (bench, friend)
+    }
+
+    fn give(&mut self, input: Input<Msg, Command>) -> Vec<(Address, Msg)> {
+        let mut out: Outbox<Msg, Event> = Outbox::new();
+        self.peer.handle(self.now, input, &mut out);
+        let mut said = Vec::new();
+        out.drain(|effect| {
+            if let Effect::Send { to, msg, .. } = effect {
+                said.extend(to.iter().map(|it| (*it, msg.clone())));
+            }
+        });
+        said
+    }
+
+    fn hear(&mut self, from: Address, msg: Msg) -> Vec<(Address, Msg)> {
+        self.give(Input::Recv { from, link: LinkNumber(0), msg })
+    }
+
+    fn entry(&self, number: u64) -> Option<&Entry> {
+        self.peer.entry(Address(number))
+    }
+
+    /// The peer makes a step after a while.
+    fn walk(&mut self, later: Span, to: Position) -> Vec<(Address, Msg)> {
+        self.now += later;
+        self.give(Input::Command(Command::Move(to)))
+    }
+}
+
+#[test]
+fn whoever_does_not_prove_who_they_are_is_neither_let_in_nor_told_anything() {
+    let mut bench = Bench::new();
+    let stranger = info(7, place(5, 0));
+    assert!(bench.hear(stranger.address, hello(stranger, b"guess")).is_empty());
+    assert_eq!((bench.peer.list().count(), bench.peer.refused()), (0, 1));
+    let seek = |credential: &[u8]| Msg::Seek {
+        who: stranger,
+        purpose: Search::Join,
+        hops: 9,
+        credential: credential.to_vec(),
+    };
+    assert!(bench.hear(RENDEZVOUS, seek(b"guess")).is_empty());
+    assert!(bench.hear(stranger.address, Msg::Ping).is_empty());
+    // They move near by: they are greeted, and not told where the peer is before they have answered.
+    let said = bench.hear(stranger.address, step(1, place(5, 0)));
+    assert!(matches!(said[..], [(Address(7), Msg::Hello { .. })]), "{said:?}");
+    let said = bench.walk(Span::from_millis(500), place(1, 0));
+    assert!(!said.iter().any(|it| matches!(it.1, Msg::Move { .. })), "{said:?}");
+    assert!(!bench.entry(7).unwrap().met);
+    assert!(matches!(bench.hear(RENDEZVOUS, seek(b"friend"))[..], [(Address(7), Msg::Welcome { .. })]));
+}
+
+#[test]
+fn nobody_speaks_for_somebody_else() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let other = info(3, place(0, 20));
+    bench.hear(other.address, hello(other, b"friend"));
+    let elsewhere = Info { sequence: 1_000_000, position: place(500, 500), ..friend };
+    bench.hear(other.address, Msg::Nodes(vec![elsewhere]));
+    bench.hear(other.address, hello(elsewhere, b"friend"));
+    bench.hear(other.address, Msg::Pong { who: elsewhere });
+    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0), "hearsay moved somebody");
+    let before = Info { life: 0, position: place(40, 0), sequence: 1_000_000, ..friend };
+    bench.hear(friend.address, hello(before, b"friend"));
+    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0), "an earlier life spoke");
+    let welcome = Msg::Welcome { from: elsewhere, list: vec![info(8, place(3, 3))], again: true };
+    bench.hear(other.address, welcome);
+    assert!(bench.entry(8).is_none(), "nobody had asked");
+}
+
+#[test]
+fn invented_peers_fill_neither_list_nor_line() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let mut greeted = 0;
+    for round in 0..20 {
+        let invented = (0..LIST_MAX as u64).map(|it| {
+            let number = 1_000 + round * 1_000 + it;
+            info(number, place((it % 40) as i32 - 20, (it / 40) as i32))
+        });
+        greeted += bench.hear(friend.address, Msg::Nodes(invented.collect())).len();
+    }
+    assert!(bench.peer.list().count() <= 1 + UNPROVEN_MAX && greeted <= UNPROVEN_MAX, "{greeted} greeted");
+    assert!(bench.peer.sent().line() <= u64::from(Config::fixed().uplink.unwrap()));
+    bench.walk(Span::from_secs(3), place(0, 1));
+    assert_eq!(bench.peer.list().filter(|it| !it.1.proven).count(), 0, "nobody answered: they are gone");
+}
+
+#[test]
+fn a_flood_is_not_answered() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let answers = (0..10_000).flat_map(|_| bench.hear(friend.address, Msg::Ping)).count();
+    assert!(answers < 100, "{answers}");
+    let from_strangers = (100..10_100).flat_map(|it| bench.hear(Address(it), step(1, place(900, 900))));
+    assert!(from_strangers.count() <= 200);
+    bench.now += Span::from_secs(1);
+    let other = info(3, place(0, 20));
+    let said = bench.hear(other.address, hello(other, b"friend"));
+    assert!(
+        matches!(said[..], [(Address(3), Msg::Hello { answer: true, .. })]),
+        "others are heard: {said:?}"
+    );
+}
+
+#[test]
+fn whoever_says_that_they_see_everything_is_told_no_more_than_others() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    for (number, (x, y)) in [(3, (0, 30)), (4, (-30, 0)), (5, (0, -30)), (6, (30, 5))] {
+        let other = info(number, place(x, y));
+        bench.hear(other.address, hello(other, b"friend"));
+    }
+    let far = Msg::Move {
+        sequence: 3,
+        position: place(5_000, 0),
+        before: Some(place(-5_000, 0)),
+        flags: Flags::default(),
+        aoi: Some(Distance::MAX),
+    };
+    bench.hear(friend.address, far);
+    (0..4).for_each(|it| drop(bench.walk(Span::from_millis(600), place(0, it % 2))));
+    assert!(bench.entry(2).is_none(), "five kilometres away");
+}
+
+#[test]
+fn whoever_leaps_asks_for_its_new_place_at_once() {
+    let (mut bench, _) = Bench::with_neighbour();
+    let said = bench.walk(Span::from_millis(600), place(4_000, 0));
+    let asks =
+        |it: &(Address, Msg)| it.0 == RENDEZVOUS && matches!(it.1, Msg::Seek { purpose: Search::Leap, .. });
+    assert!(said.iter().any(asks), "{said:?}");
+}
+
+fn any_info() -> impl Strategy<Value = Info> {
+    let parts = (0u64..40, 0u32..3, 0u32..50, -200i32..200, -200i32..200, 0u32..200_000, 0u32..3);
+    parts.prop_map(|(address, life, sequence, x, y, aoi, group)| Info {
+        address: Address(address),
+        life,
+        sequence,
+        position: place(x, y),
+        aoi: Distance::new(aoi).expect("a distance"),
+        group,
+    })
+}
+
+fn any_msg() -> impl Strategy<Value = Msg> {
+    let infos = || proptest::collection::vec(any_info(), 0..12);
+    let knows = || {
+        let names = proptest::collection::vec(0u32..40, 0..20);
+        (names, proptest::option::of(0u32..100_000)).prop_map(|(names, within)| Knows {
+            names,
+            within: within.map(|it| Distance::new(it).expect("a distance")),
+        })
+    };
+    let moves = (0u32..50, -200i32..200, -200i32..200, any::<u8>(), proptest::option::of(0u32..200_000));
+    prop_oneof![
+        (any_info(), any::<u8>(), 0usize..3).prop_map(|(who, hops, purpose)| Msg::Seek {
+            who,
+            purpose: [Search::Join, Search::Check, Search::Leap][purpose],
+            hops,
+            credential: b"friend".to_vec(),
+        }),
+        (any_info(), infos(), any::<bool>()).prop_map(|(from, list, again)| Msg::Welcome {
+            from,
+            list,
+            again
+        }),
+        moves.prop_map(|(sequence, x, y, flags, aoi)| Msg::Move {
+            sequence,
+            position: place(x, y),
+            before: (flags & 64 != 0).then(|| place(y, x)),
+            flags: Flags(flags),
+            aoi: aoi.map(|it| Distance::new(it).expect("a distance")),
+        }),
+        infos().prop_map(Msg::Nodes),
+        (any_info(), any::<(bool, bool)>(), knows(), infos()).prop_map(
+            |(who, (want, answer), knows, nodes)| {
+                Msg::Hello { who, want, answer, knows, nodes, credential: b"friend".to_vec() }
+            }
+        ),
+        (knows(), proptest::collection::vec((0u64..40).prop_map(Address), 0..9))
+            .prop_map(|(knows, enclosing)| Msg::Sum { knows, enclosing }),
+        Just(Msg::Stranger),
+        infos().prop_map(Msg::Leave),
+        Just(Msg::Ping),
+        any_info().prop_map(|who| Msg::Pong { who }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_said_nothing_breaks(
+        script in proptest::collection::vec((0u64..40, any_msg(), 0u64..300, -50i32..50), 1..300)
+    ) {
+        let mut bench = Bench::new();
+        let mut sent: Vec<(Time, usize)> = Vec::new();
+        for (from, msg, pause, x) in script {
+            let mut said = bench.hear(Address(from), msg);
+            if pause % 3 == 0 {
+                said.extend(bench.walk(Span::from_millis(pause), place(x, 0)));
+            }
+            if bench.peer.deadline().is_some_and(|at| at <= bench.now) {
+                said.extend(bench.give(Input::Wake));
+            }
+            let me = bench.peer.info().address;
+            prop_assert!(bench.peer.list().all(|it| it.0 != me && it.0 == it.1.info.address));
+            prop_assert!(bench.peer.list().count() <= LIST_MAX);
+            for (_, msg) in said {
+                let mut bytes = Vec::new();
+                msg.encode(&mut bytes);
+                prop_assert_eq!(Msg::decode(&bytes), Ok(msg));
+                sent.push((bench.now, bytes.len() + HEADERS as usize));
+            }
+        }
+        let cap = Config::fixed().uplink.unwrap() as usize;
+        for &(start, _) in &sent {
+            let second = sent.iter().filter(|it| start <= it.0 && it.0.since(start) < Span::from_secs(1));
+            prop_assert!(second.map(|it| it.1).sum::<usize>() <= cap);
+        }
+    }
+}
