@@ -192,7 +192,7 @@ impl Config {
             join_retry: Span::from_secs(3),
             crowd: Some(32),
             swept: true,
-            uplink: Some(48_000),
+            uplink: Some(64_000),
             ..Self::paper()
         }
     }
@@ -382,7 +382,7 @@ mod tests {
             ("groups", "on"),
             ("crowd", "32"),
             ("swept", "on"),
-            ("uplink", "48000"),
+            ("uplink", "64000"),
         ];
         ours.iter().for_each(|(name, value)| config.set(name, value).unwrap());
         assert_eq!(Config { join_retry: Config::fixed().join_retry, ..config }, Config::fixed());

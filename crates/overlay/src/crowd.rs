@@ -24,8 +24,8 @@ const NEAREST: usize = 16;
 /// Nobody hears fewer than one step in so many, and whoever hears fewer is as much more patient with silence.
 pub(crate) const SLOWEST: u64 = 3;
 
-/// Up to this distance everybody cares.
-const CRITICAL: Distance = Distance::of_metres(10);
+/// Up to this distance everybody cares: two who run towards each other from there are beside each other after a step.
+const CRITICAL: Distance = Distance::of_metres(18);
 
 /// How far a peer sees is said with every step for so long after it has changed.
 const SAID_FOR: Span = Span::from_secs(5);
@@ -99,10 +99,10 @@ impl Peer {
         CircleAttenuated::new(sees, CRITICAL).map_or(1.0, |policy| policy.relevance(&sight))
     }
 
-    /// How many of those farther away can be told of one step with half of what may be sent for long.
+    /// How many of those farther away can be told of one step with three quarters of what may be sent for long.
     fn steps_left(&self) -> usize {
         let Some(most) = self.config.uplink else { return usize::MAX };
-        let bytes = u64::from(most) * self.config.interval.as_micros() / 4_000_000;
+        let bytes = u64::from(most) * self.config.interval.as_micros() * 3 / 8_000_000;
         (bytes / u64::from(STEP)) as usize
     }
 

@@ -16,6 +16,12 @@ const STOCKED: Span = Span::from_secs(2);
 /// The most who are kept in mind.
 const STOCK_MAX: usize = 16;
 
+/// So many who come within the time between two comparisons of lists are many.
+const MANY: u32 = 3;
+
+/// How often lists are compared sooner after that: about as often as they have entries.
+const RESTLESS: u32 = 12;
+
 fn farther(reach: Distance, stride: Distance) -> Distance {
     Distance::new(reach.millimetres().saturating_add(stride.millimetres())).unwrap_or(Distance::MAX)
 }
@@ -118,6 +124,7 @@ impl Peer {
             return false;
         }
         self.stock.remove(&info.address);
+        self.stir();
         if self.config.handshake {
             self.greet(info.address, out);
         }
@@ -128,10 +135,18 @@ impl Peer {
     pub(crate) fn take_nodes(&mut self, list: Vec<Info>, out: &mut Out) {
         for info in list {
             match self.list.get(info.address) {
-                Some(it) if it.met => (), // Whoever speaks for themselves is not believed by hearsay.
+                Some(it) if it.met && !self.config.has(Plant::OldNews) => (), // Whoever speaks for themselves is not believed by hearsay.
                 Some(_) => self.list.update(&info),
                 None => drop(self.take(info, out)),
             }
+        }
+    }
+
+    /// Somebody came. When several come at once, they may not be the last: lists are compared more often for a while.
+    pub(crate) const fn stir(&mut self) {
+        self.arrivals += 1;
+        if MANY <= self.arrivals || 0 < self.restless {
+            self.restless = RESTLESS;
         }
     }
 

@@ -91,6 +91,9 @@ pub struct Peer {
     pub(crate) tombs: BTreeMap<Address, (u32, Time)>,
     /// Who was introduced lately and did not matter, and when.
     pub(crate) stock: BTreeMap<Address, (Info, Time)>,
+    /// How many came since lists were compared, and how often they are compared sooner.
+    pub(crate) arrivals: u32,
+    pub(crate) restless: u32,
     /// The neighbour with whom the list was compared last.
     pub(crate) compared: Address,
     /// How many searches for oneself in a row found everything as it should be, and whether one is under way.
@@ -126,6 +129,8 @@ impl Peer {
             timers: Timers::new(),
             tombs: BTreeMap::new(),
             stock: BTreeMap::new(),
+            arrivals: 0,
+            restless: 0,
             compared: Address(0),
             quiet: 0,
             looking: false,

@@ -16,6 +16,9 @@ const LESS_OFTEN: u64 = 6;
 /// Somebody who was asked whether they are there is asked again after this.
 const PING_AGAIN: Span = Span::from_millis(500);
 
+/// How many times more often lists are compared after many have come.
+const SOONER: u64 = 8;
+
 /// Whoever knows fewer looks for itself after so long.
 const LONELY: usize = 3;
 const SOON: Span = Span::from_secs(1);
@@ -97,6 +100,9 @@ impl Peer {
     /// Compares the list with the next neighbour's.
     pub(crate) fn compare(&mut self, out: &mut Out) {
         let Some(every) = self.config.anti_entropy else { return };
+        self.arrivals = 0;
+        let every = if 0 < self.restless { Span::from_micros(every.as_micros() / SOONER) } else { every };
+        self.restless = self.restless.saturating_sub(1);
         self.timers.set(Purpose::Compare, self.now + every);
         let after = self.list.iter().map(|it| it.0).find(|&it| self.compared < it);
         let Some(next) = after.or_else(|| self.list.iter().next().map(|it| it.0)) else { return };
