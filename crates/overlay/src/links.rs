@@ -52,7 +52,8 @@ impl Peer {
         let diagram = self.list.diagram();
         match (self.config.plant, diagram.place(address)) {
             (Some(Plant::SightOnly), Some(place)) => {
-                !self.me.position.is_within(self.config.reach(self.me.aoi), place)
+                address.0.is_multiple_of(4)
+                    && !self.me.position.is_within(self.config.reach(self.me.aoi), place)
             }
             (Some(Plant::TouchOnly), Some(_)) => !diagram.are_enclosing(self.me.address, address),
             _ => false,

@@ -12,7 +12,7 @@ pub enum Plant {
     OldNews,
     /// Moves never say that the receiver is wanted.
     WantUnsaid,
-    /// Only those who stand within reach matter, not those whose regions touch.
+    /// Of every fourth peer it matters only whether they stand within reach, not whether their regions touch.
     SightOnly,
     /// Only those whose regions touch matter, not those who stand within view.
     TouchOnly,
