@@ -16,6 +16,10 @@ const STOCKED: Span = Span::from_secs(2);
 /// The most who are kept in mind.
 const STOCK_MAX: usize = 16;
 
+/// Somebody who is gone may have been heard by others with so many moves after the last that we heard. Whoever made more
+/// since is not gone.
+const AFTERLIFE: u32 = 3;
+
 /// So many who come within the time between two comparisons of lists are many.
 const MANY: u32 = 3;
 
@@ -113,7 +117,10 @@ impl Peer {
 
     /// Takes somebody new into the list, if they matter; whether they are in it.
     pub(crate) fn take(&mut self, info: Info, out: &mut Out) -> bool {
-        let buried = self.tombs.get(&info.address).is_some_and(|it| info.life <= it.0 && self.now < it.1);
+        let buried = self.tombs.get(&info.address).is_some_and(|it| {
+            let (life, sequence) = it.last;
+            (info.life, info.sequence) <= (life, sequence.saturating_add(AFTERLIFE)) && self.now < it.until
+        });
         let unproven = self.list.iter().filter(|it| !it.1.proven).count();
         if buried || info.address == self.me.address || UNPROVEN_MAX <= unproven {
             return false;

@@ -77,6 +77,15 @@ impl TimerName for Purpose {
     }
 }
 
+/// What is known of somebody who is gone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tomb {
+    /// In which life, and with which move they were heard last.
+    pub last: (u32, u32),
+    /// Until when hearsay of them is not believed, if it is not later.
+    pub until: Time,
+}
+
 /// A peer.
 pub struct Peer {
     pub(crate) config: Config,
@@ -87,8 +96,8 @@ pub struct Peer {
     pub(crate) now: Time,
     pub(crate) rng: Rng,
     pub(crate) timers: Timers<Purpose>,
-    /// Who is gone, in which life, and until when hearsay of them is not believed.
-    pub(crate) tombs: BTreeMap<Address, (u32, Time)>,
+    /// Who is gone.
+    pub(crate) tombs: BTreeMap<Address, Tomb>,
     /// Who was introduced lately and did not matter, and when.
     pub(crate) stock: BTreeMap<Address, (Info, Time)>,
     /// How many came since lists were compared, and how often they are compared sooner.

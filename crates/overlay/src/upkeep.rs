@@ -3,7 +3,7 @@
 use crate::crowd::SLOWEST;
 use crate::info::Info;
 use crate::msg::{Knows, Msg, Search};
-use crate::peer::{Out, Peer, Purpose};
+use crate::peer::{Out, Peer, Purpose, Tomb};
 use crate::plant::Plant;
 use machine::{Address, Span};
 
@@ -52,12 +52,9 @@ impl Peer {
     /// Somebody is gone. Those who touched their region close the gap.
     fn bury(&mut self, address: Address, out: &mut Out) {
         let Some(entry) = self.list.get(address) else { return };
-        let (life, beside) = (entry.info.life, entry.enclosing.clone());
+        let (last, beside) = ((entry.info.life, entry.info.sequence), entry.enclosing.clone());
         self.forget(address, out);
-        if Span::ZERO < self.config.tombstone {
-            self.tombs.retain(|_, it| self.now < it.1);
-            self.tombs.insert(address, (life, self.now + self.config.tombstone));
-        }
+        self.raise_tomb(address, last);
         if self.config.repair {
             let me = self.me.address;
             let is_new =
@@ -67,6 +64,13 @@ impl Peer {
             strangers.into_iter().for_each(|it| self.say_hello(it, (false, false), Vec::new(), out));
         }
         self.look_up_if_lonely();
+    }
+
+    fn raise_tomb(&mut self, address: Address, last: (u32, u32)) {
+        if Span::ZERO < self.config.tombstone {
+            self.tombs.retain(|_, it| self.now < it.until);
+            self.tombs.insert(address, Tomb { last, until: self.now + self.config.tombstone });
+        }
     }
 
     pub(crate) fn on_pong(&mut self, from: Address, who: Info) {
@@ -89,11 +93,9 @@ impl Peer {
 
     pub(crate) fn on_leave(&mut self, from: Address, list: Vec<Info>, out: &mut Out) {
         let Some(entry) = self.list.get(from) else { return };
-        let life = entry.info.life;
+        let last = (entry.info.life, u32::MAX); // They said so themselves.
         self.forget(from, out);
-        if Span::ZERO < self.config.tombstone {
-            self.tombs.insert(from, (life, self.now + self.config.tombstone));
-        }
+        self.raise_tomb(from, last);
         self.on_nodes(list, out);
     }
 
