@@ -36,6 +36,9 @@ const NOTEWORTHY: u32 = 500;
 /// What a step weighs on the line, about.
 const STEP: u32 = 24 + HEADERS;
 
+/// Those who always care first, then by how long they have waited times how much they care.
+type Urgency = (bool, u64);
+
 impl Peer {
     /// Whether there are so many around that it tells some of them less often.
     pub fn is_in_crowd(&self) -> bool {
@@ -75,21 +78,21 @@ impl Peer {
             neighbours.binary_search_by_key(&it, |it| it.key).is_ok_and(|at| neighbours[at].boundary)
         };
         all.extend(far.extract_if(.., |it| is_at_edge(it.0)));
-        let mut due: Vec<(u64, Address)> = far.into_iter().filter_map(|it| self.is_due(it)).collect();
+        let mut due: Vec<(Urgency, Address)> = far.into_iter().filter_map(|it| self.is_due(it)).collect();
         due.sort_unstable_by_key(|it| (std::cmp::Reverse(it.0), it.1));
         due.truncate(self.steps_left());
         let near = all.into_iter().map(|it| (it.0, false));
         near.chain(due.into_iter().map(|it| (it.1, true))).collect()
     }
 
-    /// Whether somebody should hear this step, and how urgently: for how long they have waited, times how much they care.
-    fn is_due(&self, (address, it): (Address, &Entry)) -> Option<(u64, Address)> {
+    /// Whether somebody should hear this step, and how urgently.
+    fn is_due(&self, (address, it): (Address, &Entry)) -> Option<(Urgency, Address)> {
         let cares = self.relevance_to(it).max(1.0 / SLOWEST as f32);
         let waited = self.now.since(it.told_at).as_micros() as f32;
         let interval = self.config.interval.as_micros() as f32;
         // Steps come when they come: half a step early is due.
         let due = !it.told_sparse || interval / cares <= waited + interval / 2.0;
-        due.then_some(((waited * cares) as u64, address))
+        due.then_some(((1.0 <= cares, (waited * cares) as u64), address))
     }
 
     /// How much somebody cares where we are.
