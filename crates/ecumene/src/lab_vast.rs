@@ -2,7 +2,7 @@
 
 use crate::{Failure, print, progress, say};
 use clap::{Args as ClapArgs, ValueEnum};
-use lab::vast::{self, Measured, Options, Part, Plan, Protocol, Sizes, Walk, report};
+use lab::vast::{self, Joins, Measured, Options, Part, Plan, Protocol, Sizes, Walk, report};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -83,6 +83,9 @@ pub struct Args {
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// In which order groups join, one peer every 0.2 s.
+    #[arg(long, value_enum, default_value_t = JoinsArg::Together)]
+    joins: JoinsArg,
     /// What bytes are counted by: OverSim's messages, or our own encoding.
     #[arg(long, value_enum, default_value_t = SizesArg::Paper)]
     sizes: SizesArg,
@@ -132,6 +135,14 @@ enum MovementArg {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum JoinsArg {
+    /// One group after the other.
+    Together,
+    /// Every group's first, then every group's second: fewer bytes at once, and the paper's overlay falls apart sooner.
+    Turns,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum SizesArg {
     Paper,
     Wire,
@@ -173,6 +184,10 @@ impl Args {
             world: self.world,
             sample: self.sample.unwrap_or(usual.sample),
             seed: self.seed,
+            joins: match self.joins {
+                JoinsArg::Together => Joins::Together,
+                JoinsArg::Turns => Joins::Turns,
+            },
             sizes: match self.sizes {
                 SizesArg::Paper => Sizes::Paper,
                 SizesArg::Wire => Sizes::Wire,

@@ -27,5 +27,5 @@ pub use oracle::Sample;
 pub use part::{Measured, Part, Plan, measure};
 pub use results::{Cost, Results, Summary};
 pub use series::{Numbers, Series};
-pub use setting::{Options, Protocol, SettingError, Sizes, Walk, case};
+pub use setting::{Joins, Options, Protocol, SettingError, Sizes, Walk, case};
 pub use world::{Case, Dot, Map, Ran, run};

@@ -62,6 +62,16 @@ impl Walk {
     }
 }
 
+/// In which order groups join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Joins {
+    /// One group after the other.
+    Together,
+    /// Every group's first, then every group's second.
+    Turns,
+}
+
 /// What a peer's bytes are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,6 +113,8 @@ pub struct Options {
     pub world: Option<f64>,
     /// How often the overlay is examined, in seconds.
     pub sample: u64,
+    /// In which order groups join.
+    pub joins: Joins,
     /// Where chance starts.
     pub seed: u64,
     /// What bytes are counted by.
@@ -151,6 +163,7 @@ impl Options {
             world: None,
             sample: 300,
             seed: 1,
+            joins: Joins::Together,
             sizes: Sizes::Paper,
             maps: Vec::new(),
         }
@@ -231,8 +244,8 @@ fn schedule(options: &Options) -> Schedule {
     // Who joins asks everybody on the list that it is given for theirs, and drops most of them with its first step. If the
     // next one joins at the same place before that step, it is given all of them, and so on, up to lists of nearly everybody.
     let order = match options.movement {
-        Walk::Groups => JoinOrder::Turns { size: Groups::default().size },
-        Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
+        Walk::Groups if options.joins == Joins::Turns => JoinOrder::Turns { size: Groups::default().size },
+        Walk::Groups | Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
     };
     Schedule {
         order,
