@@ -107,6 +107,9 @@ impl Peer {
                 return; // Nobody asked.
             }
             self.quiet = 0;
+            if let Some(every) = self.config.self_lookup {
+                self.look_up_after(every);
+            }
             let everybody = list.into_iter().chain([from]).collect();
             return self.take_nodes(everybody, out);
         }

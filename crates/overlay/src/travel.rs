@@ -6,7 +6,7 @@ use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
 use crate::plant::Plant;
 use crate::uplink::Weight;
-use machine::{Address, Span};
+use machine::Address;
 use space::{Distance, Neighbour, Position};
 
 impl Peer {
@@ -48,9 +48,7 @@ impl Peer {
             let matters = neighbours.binary_search_by_key(&address, |it| it.key).is_ok()
                 || self.config.relevance == Relevance::Mutual && self.matters_to(address);
             let matters = matters && !self.is_planted_out(address);
-            // In a crowd nobody can be kept for what may be.
-            let grace = if self.is_in_crowd() { Span::ZERO } else { self.config.grace };
-            let now = self.now;
+            let (now, grace) = (self.now, self.config.grace);
             let Some(it) = self.list.get_mut(address) else { continue };
             if matters {
                 (it.want, it.idle_since) = (true, None);

@@ -136,24 +136,31 @@ impl Peer {
         }
     }
 
-    /// Looks whether it is known where it is, by way of somebody anywhere.
+    /// Looks whether it is known where it is, by way of somebody anywhere; and again soon, if there is no answer.
     pub(crate) fn look_up(&mut self, purpose: Search, out: &mut Out) {
         let Some(every) = self.config.self_lookup else { return };
         if std::mem::replace(&mut self.looking, true) {
             self.quiet = 0; // The last search got lost: something may be wrong.
         }
-        let every = if QUIET <= self.quiet { every.times(LESS_OFTEN) } else { every };
-        let early = self.some_of(Span::from_micros(every.as_micros() * 2 / 5));
-        let next = self.now + Span::from_micros(every.as_micros() * 4 / 5) + early;
-        self.timers.set(Purpose::Lookup, next);
+        self.look_up_after(Span::from_micros(every.as_micros() / 2));
         self.search(purpose, out);
+    }
+
+    /// The next search comes after about this.
+    pub(crate) fn look_up_after(&mut self, about: Span) {
+        let early = self.some_of(Span::from_micros(about.as_micros() * 2 / 5));
+        let next = self.now + Span::from_micros(about.as_micros() * 4 / 5) + early;
+        self.timers.set(Purpose::Lookup, next);
     }
 
     /// A search for oneself came home: whoever is near knows us.
     pub(crate) fn found_myself(&mut self, purpose: Search) {
-        if purpose == Search::Check {
-            self.looking = false;
-            self.quiet = self.quiet.saturating_add(1);
+        if purpose != Search::Check || !std::mem::take(&mut self.looking) {
+            return;
+        }
+        self.quiet = self.quiet.saturating_add(1);
+        if let Some(every) = self.config.self_lookup {
+            self.look_up_after(if QUIET <= self.quiet { every.times(LESS_OFTEN) } else { every });
         }
     }
 }
