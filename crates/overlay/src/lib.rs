@@ -20,8 +20,8 @@
 //! | `plant` | bugs on purpose, for those who check the rest |
 //!
 //! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
-//! rates have limits, whatever peers say. Nobody is told where a peer is, and nobody is believed, before they have shown a
-//! credential; of those who speak for themselves hearsay is not believed.
+//! rates have limits, whatever peers say. Nobody hears a peer's moves, and nobody's are believed, before they have shown a
+//! credential; a greeting says where a peer is, for it must. Of those who speak for themselves hearsay is not believed.
 
 // A fuzzer instruments every test binary of this crate, so each must link the fuzzer's runtime.
 #[cfg(test)]
