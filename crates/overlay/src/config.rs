@@ -30,6 +30,9 @@ pub const ANSWER_MAX: usize = 16;
 /// The most peers in a list who have not proven yet who they are: whoever invents peers fills no more than that.
 pub const UNPROVEN_MAX: usize = 64;
 
+/// The most peers of one's group who are remembered.
+pub const MATES_MAX: usize = 64;
+
 /// The most bytes of a credential: a signature, and what it is about.
 pub const CREDENTIAL_MAX: usize = 128;
 

@@ -92,7 +92,9 @@ impl Peer {
         let interval = self.config.interval.as_micros() as f32;
         // Steps come when they come: half a step early is due.
         let due = !it.told_sparse || interval / cares <= waited + interval / 2.0;
-        due.then_some(((1.0 <= cares, (waited * cares) as u64), address))
+        // Whoever heard every step so far must hear that this ends, or takes us for gone.
+        let first = 1.0 <= cares || !it.told_sparse;
+        due.then_some(((first, (waited * cares) as u64), address))
     }
 
     /// How much somebody cares where we are.
@@ -102,11 +104,11 @@ impl Peer {
         CircleAttenuated::new(sees, CRITICAL).map_or(1.0, |policy| policy.relevance(&sight))
     }
 
-    /// How many of those farther away can be told of one step with three quarters of what may be sent for long.
+    /// How many of those farther away can be told of one step with three quarters of what may be sent in a second.
     fn steps_left(&self) -> usize {
         let Some(most) = self.config.uplink else { return usize::MAX };
-        let bytes = u64::from(most) * self.config.interval.as_micros() * 3 / 8_000_000;
-        (bytes / u64::from(STEP)) as usize
+        let steps = 1_000_000_u64.div_ceil(self.config.interval.as_micros().max(1));
+        (u64::from(most) * 3 / 4 / steps / u64::from(STEP)) as usize
     }
 
     /// Sees less far if there are too many to see, and farther again when there are not.

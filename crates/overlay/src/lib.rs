@@ -11,7 +11,8 @@
 //! | `list` | whom a peer knows, and the diagram of their places |
 //! | `join` | how a peer finds its place, and finds it again |
 //! | `travel` | what a peer does when it moves |
-//! | `hear` | what it does when others move: it tells them of each other |
+//! | `hear` | what it does when others move |
+//! | `introductions` | who is told of whom |
 //! | `links` | who wants to hear whom |
 //! | `upkeep` | what is done now and then: silence, comparing lists, searching oneself |
 //! | `crowd` | what is different where many are: smaller views, and far ones are told less often |
@@ -32,6 +33,7 @@ mod credential;
 mod crowd;
 mod hear;
 mod info;
+mod introductions;
 mod join;
 mod links;
 mod list;

@@ -1,30 +1,17 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
-use crate::config::{ANSWER_MAX, ASKED_MAX, NAMES_MAX, Relevance, UNPROVEN_MAX};
-use crate::crowd::SLOWEST;
+use crate::config::{ASKED_MAX, MATES_MAX, NAMES_MAX, Relevance, UNPROVEN_MAX};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Knows, Msg};
 use crate::peer::{Out, Peer, Purpose};
 use crate::plant::Plant;
-use machine::{Address, Span, Time};
+use machine::Address;
 use space::Distance;
-
-/// Somebody introduced who does not matter is kept in mind for so long: then they are introduced again.
-const STOCKED: Span = Span::from_secs(2);
-
-/// The most who are kept in mind.
-const STOCK_MAX: usize = 16;
 
 /// Somebody who is gone may have been heard by others with so many moves after the last that we heard. Whoever made more
 /// since is not gone.
 const AFTERLIFE: u32 = 3;
-
-/// So many who come within the time between two comparisons of lists are many.
-const MANY: u32 = 3;
-
-/// How often lists are compared sooner after that: about as often as they have entries.
-const RESTLESS: u32 = 12;
 
 fn farther(reach: Distance, stride: Distance) -> Distance {
     Distance::new(reach.millimetres().saturating_add(stride.millimetres())).unwrap_or(Distance::MAX)
@@ -70,21 +57,14 @@ impl Peer {
     }
 
     /// The same around somebody else.
-    fn reach_of(&self, info: &Info) -> Distance {
+    pub(crate) fn reach_of(&self, info: &Info) -> Distance {
         let stride = self.list.get(info.address).map_or(Distance::ZERO, |it| it.stride);
         farther(self.config.reach(info.aoi), stride)
     }
 
-    /// Whether others may be told of somebody: we have heard them ourselves, and lately. Of the dead nobody is told.
-    pub(crate) fn is_there(&self, it: &Entry) -> bool {
-        let patience = self.config.ping_after.map_or(self.config.silent, |it| it.min(self.config.silent));
-        let lately = self.now.since(it.heard) < if it.sparse { patience.times(SLOWEST) } else { patience };
-        !it.joining && (!self.config.handshake || it.proven && lately)
-    }
-
-    /// Whether somebody in the list has proven who they are.
-    pub(crate) fn is_proven(&self, address: Address) -> bool {
-        self.list.get(address).is_some_and(|it| it.proven)
+    /// Whether somebody is believed and may hear of us: they are in the list and have proven who they are.
+    pub(crate) fn hears(&self, address: Address) -> bool {
+        self.list.get(address).is_some_and(|it| it.proven || !self.config.handshake)
     }
 
     /// Whether somebody proves who they are, now or before.
@@ -97,7 +77,16 @@ impl Peer {
         proven
     }
 
-    fn is_mate(&self, info: &Info) -> bool {
+    /// Whether somebody in the list is of our group; if so, that is remembered.
+    pub(crate) fn is_known_mate(&mut self, address: Address) -> bool {
+        let mate = self.list.get(address).is_some_and(|it| self.is_mate(&it.info));
+        if mate && self.mates.len() < MATES_MAX {
+            self.mates.insert(address);
+        }
+        mate
+    }
+
+    pub(crate) fn is_mate(&self, info: &Info) -> bool {
         self.config.groups && self.me.group != 0 && info.group == self.me.group
     }
 
@@ -106,13 +95,6 @@ impl Peer {
         let Some(it) = self.list.get(address) else { return false };
         let theirs = self.reach_of(&it.info);
         self.is_mate(&it.info) || self.list.diagram().meets(self.me.address, it.info.position, theirs)
-    }
-
-    /// Whether one should know another, as it looks from here.
-    pub(crate) fn should_know(&self, one: &Info, other: &Info) -> bool {
-        let mates = self.config.groups && one.group != 0 && one.group == other.group;
-        let reach = |it: &Info| self.reach_of(it);
-        mates || self.list.matter((one.address, reach(one)), (other.address, reach(other)))
     }
 
     /// Takes somebody new into the list, if they matter; whether they are in it.
@@ -137,48 +119,6 @@ impl Peer {
             self.greet(info.address, out);
         }
         true
-    }
-
-    /// Takes in what is said about others.
-    pub(crate) fn take_nodes(&mut self, list: Vec<Info>, out: &mut Out) {
-        for info in list {
-            match self.list.get(info.address) {
-                Some(it) if it.met && !self.config.has(Plant::OldNews) => (), // Whoever speaks for themselves is not believed by hearsay.
-                Some(_) => self.list.update(&info),
-                None => drop(self.take(info, out)),
-            }
-        }
-    }
-
-    /// Somebody came. When several come at once, they may not be the last: lists are compared more often for a while.
-    pub(crate) const fn stir(&mut self) {
-        self.arrivals += 1;
-        if MANY <= self.arrivals || 0 < self.restless {
-            self.restless = RESTLESS;
-        }
-    }
-
-    /// Keeps in mind for a while somebody who does not matter: they may come a moment later.
-    fn stock(&mut self, info: Info) {
-        let oldest = self.stock.iter().min_by_key(|it| (it.1.1, it.0)).map(|it| *it.0);
-        if STOCK_MAX <= self.stock.len()
-            && let Some(oldest) = oldest
-        {
-            self.stock.remove(&oldest);
-        }
-        self.stock.insert(info.address, (info, self.now));
-    }
-
-    /// Looks whether somebody matters by now who did not when they were introduced.
-    pub(crate) fn look_into_stock(&mut self, out: &mut Out) {
-        let now = self.now;
-        self.stock.retain(|address, it| now.since(it.1) < STOCKED && self.list.get(*address).is_none());
-        let stocked: Vec<(Info, Time)> = self.stock.values().copied().collect();
-        for (info, since) in stocked {
-            if !self.take(info, out) {
-                self.stock.insert(info.address, (info, since));
-            }
-        }
     }
 
     /// The short names of everybody in the list, if there are not too many; of nobody otherwise.
@@ -267,27 +207,6 @@ impl Peer {
         if !self.ready && settling && self.list.iter().all(|it| it.1.greeted.is_none()) {
             self.get_ready(out);
         }
-    }
-
-    /// Those whom somebody should know and does not, by their own word; the nearest first. They count as told.
-    pub(crate) fn missing_in(&mut self, address: Address) -> Vec<Info> {
-        let other = |it: &(Address, &Entry)| it.0 != address && self.is_there(it.1);
-        let others = self.list.iter().filter(other).map(|it| it.1.info).collect();
-        self.tell_missing(address, others, ANSWER_MAX)
-    }
-
-    /// Those of some whom somebody should know and does not, as far as they were not told lately; the nearest first.
-    pub(crate) fn tell_missing(&mut self, address: Address, others: Vec<Info>, most: usize) -> Vec<Info> {
-        let now = self.now;
-        let Some(it) = self.list.get(address) else { return Vec::new() };
-        let mut missing = others;
-        missing.retain(|other| it.lacks(now, other) && self.should_know(&it.info, other));
-        missing.sort_by_key(|other| (it.info.position.distance_squared(other.position), other.address));
-        missing.truncate(most);
-        if let Some(it) = self.list.get_mut(address).filter(|_| !missing.is_empty()) {
-            it.tell_of(now, &missing);
-        }
-        missing
     }
 
     /// Somebody does not want to hear us and does not know us.

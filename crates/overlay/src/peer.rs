@@ -6,10 +6,10 @@ use crate::info::Info;
 use crate::list::List;
 use crate::msg::{Msg, Search};
 use crate::plant::Plant;
-use crate::uplink::{Bucket, HEADERS, Weight};
+use crate::uplink::{Bucket, HEADERS, Uplink, Weight};
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Rng, Time, TimerName, Timers};
 use space::{Distance, Position};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wire::Message as _;
 
@@ -98,6 +98,8 @@ pub struct Peer {
     pub(crate) timers: Timers<Purpose>,
     /// Who is gone.
     pub(crate) tombs: BTreeMap<Address, Tomb>,
+    /// Those of the same group who were ever known.
+    pub(crate) mates: BTreeSet<Address>,
     /// Who was introduced lately and did not matter, and when.
     pub(crate) stock: BTreeMap<Address, (Info, Time)>,
     /// How many came since lists were compared, and how often they are compared sooner.
@@ -118,7 +120,7 @@ pub struct Peer {
     pub(crate) credentials: Arc<dyn Credentials>,
     pub(crate) refused: u64,
     strangers: Bucket,
-    uplink: Option<Bucket>,
+    uplink: Option<Uplink>,
     sent: Sent,
     keys: u64,
     scratch: Vec<u8>,
@@ -137,6 +139,7 @@ impl Peer {
             rng,
             timers: Timers::new(),
             tombs: BTreeMap::new(),
+            mates: BTreeSet::new(),
             stock: BTreeMap::new(),
             arrivals: 0,
             restless: 0,
@@ -151,7 +154,7 @@ impl Peer {
             credentials: Arc::new(Open),
             refused: 0,
             strangers: Bucket::new(STRANGERS, STRANGERS),
-            uplink: config.uplink.map(Bucket::within),
+            uplink: config.uplink.map(Uplink::within),
             sent: Sent::default(),
             keys: 0,
             scratch: Vec::new(),
@@ -263,7 +266,7 @@ impl Peer {
             Some(it) => &mut it.patience,
             None => &mut self.strangers,
         };
-        let may = bucket.take(now, 1, Weight::First);
+        let may = bucket.take(now);
         self.refused += u64::from(!may);
         may
     }
@@ -298,7 +301,7 @@ impl Peer {
                 self.on_move(from, (sequence, position, aoi), before, flags, out);
             }
             Msg::Nodes(list) => {
-                if !self.config.handshake || self.is_proven(from) {
+                if self.hears(from) {
                     self.on_nodes(list, out);
                 }
             }
@@ -308,11 +311,15 @@ impl Peer {
                 }
             }
             Msg::Hello { .. } => (),
-            Msg::Sum { knows, enclosing } => self.on_sum(from, knows, enclosing, out),
+            Msg::Sum { knows, enclosing } => {
+                if self.hears(from) {
+                    self.on_sum(from, knows, enclosing, out);
+                }
+            }
             Msg::Stranger => self.on_stranger(from, out),
             Msg::Leave(list) => self.on_leave(from, list, out),
             Msg::Ping => {
-                if self.list.get(from).is_some() {
+                if self.hears(from) {
                     self.drop_to([from], Msg::Pong { who: self.me }, out);
                 }
             }

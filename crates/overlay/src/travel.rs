@@ -1,13 +1,21 @@
 //! What a peer does when it moves: it throws out who does not matter any more, and tells the others.
 
 use crate::config::Relevance;
-use crate::hear::{LEAP, stride};
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
 use crate::plant::Plant;
 use crate::uplink::Weight;
 use machine::Address;
 use space::{Distance, Neighbour, Position};
+
+/// Whoever is suddenly farther away than so many views has leapt, and looks for its place anew.
+const LEAP: u64 = 4;
+
+/// How long a step was, of those long enough to be told, and at most a few views.
+pub(crate) fn stride(before: Position, after: Position, view: Distance) -> Distance {
+    let step = before.distance_squared(after).isqrt().min(u64::from(view.millimetres()) * LEAP);
+    Distance::new(step as u32).unwrap_or(view)
+}
 
 impl Peer {
     pub(crate) fn travel(&mut self, position: Position, out: &mut Out) {
@@ -45,7 +53,9 @@ impl Peer {
         let mut idle: Vec<Address> = Vec::new();
         let others: Vec<Address> = self.list.iter().map(|it| it.0).collect();
         for address in others {
-            let matters = neighbours.binary_search_by_key(&address, |it| it.key).is_ok()
+            let mate = self.is_known_mate(address);
+            let matters = mate
+                || neighbours.binary_search_by_key(&address, |it| it.key).is_ok()
                 || self.config.relevance == Relevance::Mutual && self.matters_to(address);
             let matters = matters && !self.is_planted_out(address);
             let (now, grace) = (self.now, self.config.grace);

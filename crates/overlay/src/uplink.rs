@@ -1,4 +1,4 @@
-//! How much a peer sends, and how much it hears: buckets that fill with time.
+//! How much a peer sends, and how much it hears.
 
 use machine::Time;
 
@@ -10,10 +10,58 @@ pub const HEADERS: u32 = wire::QUIC_DATAGRAM_OVERHEAD as u32;
 pub(crate) enum Weight {
     /// Goes while there is anything left: moves to the nearest, and signs of life.
     First,
-    /// Goes while a quarter is left: links.
+    /// Goes while a sixteenth is left: links.
     Second,
-    /// Goes while half is left: what is said again if it does not arrive.
+    /// Goes while an eighth is left: what is said again if it does not arrive.
     Third,
+}
+
+/// Into so many parts a second is divided.
+const PARTS: usize = 16;
+
+/// What may leave: never more than so many bytes within any second. Steps come at once, so what was not used in one second
+/// must not count in the next, and what is used at once must not be less than what is used over time.
+#[derive(Clone, Debug)]
+pub(crate) struct Uplink {
+    most: u64,
+    /// What has left in the part of a second that is now, and in those before that touch the same second.
+    left: [u64; PARTS + 1],
+    part: u64,
+}
+
+impl Uplink {
+    /// So many bytes within any second.
+    pub fn within(most: u32) -> Self {
+        Self { most: u64::from(most), left: [0; PARTS + 1], part: 0 }
+    }
+
+    /// Sends so many bytes, if that leaves enough for what matters more.
+    pub fn take(&mut self, now: Time, bytes: u64, weight: Weight) -> bool {
+        self.turn_to(now.since(Time::ZERO).as_micros() * PARTS as u64 / 1_000_000);
+        let reserve = match weight {
+            Weight::First => 0,
+            Weight::Second => self.most / 16,
+            Weight::Third => self.most / 8,
+        };
+        let enough = self.left.iter().sum::<u64>() + bytes + reserve <= self.most;
+        if enough {
+            *self.slot(self.part) += bytes;
+        }
+        enough
+    }
+
+    /// Forgets what left more than a second ago.
+    fn turn_to(&mut self, part: u64) {
+        let passed = part.saturating_sub(self.part).min(self.left.len() as u64);
+        for old in part + 1 - passed..=part {
+            *self.slot(old) = 0;
+        }
+        self.part = self.part.max(part);
+    }
+
+    const fn slot(&mut self, part: u64) -> &mut u64 {
+        &mut self.left[(part % (PARTS as u64 + 1)) as usize]
+    }
 }
 
 /// So many of something per second, and some at once.
@@ -27,31 +75,20 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Never more than `most` within any second: half of that at once, as steps are, and half over time.
-    pub fn within(most: u32) -> Self {
-        Self::new(u64::from(most) / 2, u64::from(most) / 2)
-    }
-
     /// So many per second, and so many at once.
     pub const fn new(per_second: u64, at_once: u64) -> Self {
         let full = at_once * 1_000_000;
         Self { per_second, left: full, full, at: Time::ZERO }
     }
 
-    /// Takes so many, if that leaves enough for what matters more.
-    pub fn take(&mut self, now: Time, count: u64, weight: Weight) -> bool {
+    /// Takes one, if there is one.
+    pub fn take(&mut self, now: Time) -> bool {
         let gained = now.since(self.at).as_micros().saturating_mul(self.per_second);
         self.left = self.left.saturating_add(gained).min(self.full);
         self.at = now;
-        let reserve = match weight {
-            Weight::First => 0,
-            Weight::Second => self.full / 4,
-            Weight::Third => self.full / 2,
-        };
-        let wanted = count.saturating_mul(1_000_000);
-        let enough = reserve + wanted <= self.left;
+        let enough = 1_000_000 <= self.left;
         if enough {
-            self.left -= wanted;
+            self.left -= 1_000_000;
         }
         enough
     }
@@ -64,23 +101,34 @@ mod tests {
 
     #[test]
     fn what_matters_more_goes_when_little_is_left() {
-        let mut bucket = Bucket::new(100, 100);
-        let now = Time::from_millis(10);
+        let mut uplink = Uplink::within(1_600);
+        let take = |uplink: &mut Uplink, at, weight| {
+            std::iter::repeat_with(|| uplink.take(Time::from_millis(at), 10, weight))
+                .take_while(|it| *it)
+                .count()
+        };
+        assert_eq!(take(&mut uplink, 10, Weight::Third), 140);
+        assert_eq!((take(&mut uplink, 20, Weight::Second), take(&mut uplink, 30, Weight::First)), (10, 10));
+        assert_eq!(take(&mut uplink, 1_000, Weight::First), 0, "within the same second");
+        assert_eq!(take(&mut uplink, 1_070, Weight::First), 160, "a second later all may leave again");
+    }
+
+    #[test]
+    fn a_bucket_fills_with_time() {
+        let mut bucket = Bucket::new(10, 20);
         let mut take =
-            |weight| std::iter::repeat_with(|| bucket.take(now, 10, weight)).take_while(|it| *it).count();
-        assert_eq!((take(Weight::Third), take(Weight::Second), take(Weight::First)), (5, 2, 3));
-        assert!(!bucket.take(now, 1, Weight::First));
-        assert!(bucket.take(Time::from_millis(110), 10, Weight::First), "a tenth of a second brings ten");
+            |at| std::iter::repeat_with(|| bucket.take(Time::from_millis(at))).take_while(|it| *it).count();
+        assert_eq!((take(10), take(20), take(520), take(99_000)), (20, 0, 5, 20));
     }
 
     proptest! {
         #[test]
         fn no_second_has_more_than_it_may(steps in proptest::collection::vec((0u64..400, 1u64..3_000), 1..200)) {
-            let mut bucket = Bucket::within(10_000);
+            let mut uplink = Uplink::within(10_000);
             let (mut now, mut sent) = (0, Vec::new());
             for (pause, bytes) in steps {
                 now += pause;
-                if bucket.take(Time::from_millis(now), bytes, Weight::First) {
+                if uplink.take(Time::from_millis(now), bytes, Weight::First) {
                     sent.push((now, bytes));
                 }
             }
