@@ -39,12 +39,23 @@ impl Peer {
         if news.is_empty() {
             return;
         }
-        if self.config.mutual_introductions
-            && let Some(mover) = self.list.get(mover).map(|it| it.info)
-        {
-            self.drop_to(news.iter().map(|it| it.address), Msg::Nodes(vec![mover]), out);
+        if self.config.mutual_introductions {
+            self.tell_of_mover(mover, &news, out);
         }
         self.drop_to([mover], Msg::Nodes(news), out);
+    }
+
+    /// Those of whom a mover is told are told of the mover, if they do not seem to know it either.
+    fn tell_of_mover(&mut self, mover: Address, others: &[Info], out: &mut Out) {
+        let (now, Some(mover)) = (self.now, self.list.get(mover).map(|it| it.info)) else { return };
+        let mut lacking = Vec::new();
+        for address in others.iter().map(|it| it.address) {
+            if let Some(it) = self.list.get_mut(address).filter(|it| it.lacks(now, &mover)) {
+                it.tell_of(now, &[mover]);
+                lacking.push(address);
+            }
+        }
+        self.drop_to(lacking, Msg::Nodes(vec![mover]), out);
     }
 
     /// Those whose regions the mover's view meets now and did not meet before.

@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 /// second needs.
 const PATIENCE: u64 = 60;
 
-/// Somebody who was told of another and does not seem to know them is told again after this: most likely they saw better than
-/// we that they do not matter to each other.
-const TELL_AGAIN: Span = Span::from_secs(5);
+/// Somebody who was told of another and does not seem to know them is told again soon: it got lost, or came a moment too
+/// early. After that they are told now and then: most likely they see better than we that they do not matter to each other.
+const TELL_AGAIN: Span = Span::from_millis(600);
+const TELL_ONCE_MORE: Span = Span::from_secs(6);
 
 /// Somebody in the list.
 #[derive(Clone, Debug)]
@@ -58,9 +59,16 @@ pub struct Entry {
     /// Those whose regions touched theirs when they moved last, as we saw it.
     pub(crate) touched: Vec<Address>,
     /// Whom we told them of lately.
-    pub(crate) told: BTreeMap<Address, Time>,
+    pub(crate) told: BTreeMap<Address, Told>,
     /// Whether they have said yet that they are in.
     pub(crate) joining: bool,
+}
+
+/// When somebody was told of another, and whether that was not the first time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    at: Time,
+    again: bool,
 }
 
 impl Entry {
@@ -96,13 +104,23 @@ impl Entry {
     pub(crate) fn lacks(&self, now: Time, other: &Info) -> bool {
         let apart = other.position.distance_squared(self.info.position);
         self.knows.lacks(other.short(), apart)
-            && self.told.get(&other.address).is_none_or(|at| TELL_AGAIN <= now.since(*at))
+            && self.told.get(&other.address).is_none_or(|it| it.is_over(now))
     }
 
     /// They are told of these now.
     pub(crate) fn tell_of(&mut self, now: Time, others: &[Info]) {
-        self.told.retain(|_, at| now.since(*at) < TELL_AGAIN);
-        self.told.extend(others.iter().map(|it| (it.address, now)));
+        self.told.retain(|_, it| now.since(it.at) < TELL_ONCE_MORE + TELL_ONCE_MORE);
+        for other in others {
+            let again = self.told.contains_key(&other.address);
+            self.told.insert(other.address, Told { at: now, again });
+        }
+    }
+}
+
+impl Told {
+    fn is_over(self, now: Time) -> bool {
+        let wait = if self.again { TELL_ONCE_MORE } else { TELL_AGAIN };
+        wait <= now.since(self.at)
     }
 }
 
