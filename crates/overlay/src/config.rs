@@ -21,6 +21,9 @@ pub const NODES_MAX: usize = 8;
 /// The most names in a greeting. Whoever knows more is in a crowd: it names nobody there, and asks by itself whom it lacks.
 pub const NAMES_MAX: usize = 32;
 
+/// The most names in a move of those met since the last one; more are named with the next.
+pub const MET_MAX: usize = 16;
+
 /// The most names in such a question, the nearest first.
 pub const ASKED_MAX: usize = 256;
 

@@ -15,7 +15,7 @@ impl Peer {
         from: Address,
         (sequence, position, aoi): (u32, Position, Option<Distance>),
         before: Option<Position>,
-        flags: Flags,
+        (flags, met): (Flags, &[u32]),
         out: &mut Out,
     ) {
         if !self.ready || from == self.me.address {
@@ -41,6 +41,7 @@ impl Peer {
         (it.heard, it.moved, it.pinged, it.joining) = (now, now, None, false);
         (it.wanted, it.sparse) = (flags.has(Flags::WANT), flags.has(Flags::SPARSE));
         it.stride = before.filter(|_| swept).map_or(Distance::ZERO, |it| stride(it, position, most));
+        it.knows.learn(met);
         let moved = Info { sequence, position, aoi: aoi.unwrap_or(it.info.aoi), ..it.info };
         let old = before.unwrap_or(it.info.position);
         if !std::mem::replace(&mut it.met, true) {

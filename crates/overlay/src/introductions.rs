@@ -1,6 +1,6 @@
 //! Who is told of whom: a peer at the edge of a mover's view tells it of those beyond, and both sides hear of each other.
 
-use crate::config::{ANSWER_MAX, Candidates, NODES_MAX, Trigger};
+use crate::config::{ANSWER_MAX, Candidates, LIST_MAX, NODES_MAX, Trigger};
 use crate::crowd::SLOWEST;
 use crate::info::Info;
 use crate::list::Entry;
@@ -163,8 +163,16 @@ impl Peer {
         }
     }
 
+    /// Somebody is known from now on: the next moves say so.
+    pub(crate) fn say_met(&mut self, who: &Info) {
+        if self.met.len() < LIST_MAX {
+            self.met.push(who.short());
+        }
+    }
+
     /// Somebody came. When several come at once, they may not be the last: lists are compared more often for a while.
-    pub(crate) const fn stir(&mut self) {
+    pub(crate) fn stir(&mut self, who: &Info) {
+        self.say_met(who);
         self.arrivals += 1;
         if MANY <= self.arrivals || 0 < self.restless {
             self.restless = RESTLESS;

@@ -132,7 +132,7 @@ impl Peer {
         let (position, before) = (self.me.position, Some(self.me.position));
         let flags = Flags::LIST.with(Flags::WANT, true);
         let (sequence, aoi) = (self.me.sequence, Some(self.me.aoi));
-        self.drop_to(all, Msg::Move { sequence, position, before, flags, aoi }, out);
+        self.drop_to(all, Msg::Move { sequence, position, before, flags, aoi, met: Vec::new() }, out);
     }
 
     /// Everybody greeted has answered, or it took too long.

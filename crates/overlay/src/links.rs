@@ -94,7 +94,7 @@ impl Peer {
     pub(crate) fn matters_to(&self, address: Address) -> bool {
         let Some(it) = self.list.get(address) else { return false };
         let theirs = self.reach_of(&it.info);
-        self.is_mate(&it.info) || self.list.diagram().meets(self.me.address, it.info.position, theirs)
+        self.is_mate(&it.info) || self.list.is_met(self.me.address, (it.info.position, theirs))
     }
 
     /// Takes somebody new into the list, if they matter; whether they are in it.
@@ -114,7 +114,7 @@ impl Peer {
             return false;
         }
         self.stock.remove(&info.address);
-        self.stir();
+        self.stir(&info);
         if self.config.handshake {
             self.greet(info.address, out);
         }
@@ -189,6 +189,7 @@ impl Peer {
                 self.list.remove(who.address);
                 return;
             }
+            self.say_met(&who);
         }
         let wanted_here = self.is_relevant(who.address);
         let now = self.now;

@@ -202,7 +202,15 @@ impl List {
         let (Some(at_a), Some(at_b)) = (self.diagram.place(a), self.diagram.place(b)) else { return false };
         at_a.is_within(sees_a.max(sees_b), at_b)
             || self.diagram.are_enclosing(a, b)
-            || self.diagram.meets(b, at_a, sees_a)
-            || self.diagram.meets(a, at_b, sees_b)
+            || self.is_met(b, (at_a, sees_a))
+            || self.is_met(a, (at_b, sees_b))
+    }
+
+    /// Whether somebody's region meets what another one of the diagram sees. Where it does is nearer to the former than to the
+    /// latter, so they are at most two views apart: most are farther, and need no second look.
+    pub fn is_met(&self, who: Address, (viewer, sees): (Position, Distance)) -> bool {
+        let twice = u64::from(sees.millimetres()) * 2;
+        let near = self.diagram.place(who).is_some_and(|it| it.distance_squared(viewer) <= twice.pow(2));
+        near && self.diagram.meets(who, viewer, sees)
     }
 }

@@ -1,6 +1,6 @@
 //! What peers say to each other, and what it weighs.
 
-use crate::config::{CREDENTIAL_MAX, LIST_MAX, MESSAGE_MAX};
+use crate::config::{CREDENTIAL_MAX, LIST_MAX, MESSAGE_MAX, NAMES_MAX};
 use crate::info::Info;
 use machine::Address;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub enum Msg {
         flags: Flags,
         /// How far it sees, if that has changed.
         aoi: Option<Distance>,
+        /// The short names of those whom it has come to know since its last move: nobody need tell it of them.
+        met: Vec<u32>,
     },
     /// Peers whom the receiver should know.
     Nodes(Vec<Info>),
@@ -101,6 +103,18 @@ pub struct Knows {
 }
 
 impl Knows {
+    /// These are known as well. Whoever knows more than it would name is in a crowd, and names nobody.
+    pub(crate) fn learn(&mut self, names: &[u32]) {
+        for name in names {
+            if let Err(at) = self.names.binary_search(name)
+                && self.names.len() < NAMES_MAX
+                && self.within.is_none()
+            {
+                self.names.insert(at, *name);
+            }
+        }
+    }
+
     /// Whether somebody so named, at that distance squared, is not known by this word.
     pub fn lacks(&self, name: u32, distance_squared: u64) -> bool {
         self.names.binary_search(&name).is_err()
@@ -147,7 +161,7 @@ impl Msg {
         match self {
             Self::Seek { .. } | Self::Ping | Self::Pong { .. } | Self::Stranger => HEADER,
             Self::Welcome { list, .. } => LIST + ENTRY * list.len(),
-            Self::Move { .. } => MOVE,
+            Self::Move { met, .. } => MOVE + SHORT * met.len(),
             Self::Nodes(list) | Self::Leave(list) => LIST + ENTRY * list.len(),
             Self::Hello { knows, nodes, .. } => HEADER + SHORT * knows.names.len() + ENTRY * nodes.len(),
             Self::Sum { knows, enclosing } => HEADER + SHORT * (knows.names.len() + enclosing.len()),
@@ -178,6 +192,7 @@ impl Msg {
             Self::Welcome { list, .. } | Self::Nodes(list) | Self::Leave(list) => list.len(),
             Self::Hello { knows, nodes, .. } => knows.names.len().max(nodes.len()),
             Self::Sum { knows, enclosing } => knows.names.len().max(enclosing.len()),
+            Self::Move { met, .. } => met.len(),
             _ => 0,
         }
     }
@@ -239,7 +254,14 @@ mod tests {
         vec![
             Msg::Seek { who: info(7), purpose: Search::Leap, hops: 9, credential: credential.clone() },
             Msg::Welcome { from: info(7), list: list.clone(), again: false },
-            Msg::Move { sequence: 32_400, position, before: None, flags: Flags::WANT, aoi: None },
+            Msg::Move {
+                sequence: 32_400,
+                position,
+                before: None,
+                flags: Flags::WANT,
+                aoi: None,
+                met: vec![],
+            },
             Msg::Nodes(list.clone()),
             Msg::Hello { who: info(7), want: true, answer: false, knows, nodes: list.clone(), credential },
             Msg::Sum { knows: Knows::default(), enclosing: vec![Address(9)] },

@@ -102,6 +102,8 @@ pub struct Peer {
     pub(crate) mates: BTreeSet<Address>,
     /// Who was introduced lately and did not matter, and when.
     pub(crate) stock: BTreeMap<Address, (Info, Time)>,
+    /// The short names of those met since the last move.
+    pub(crate) met: Vec<u32>,
     /// How many came since lists were compared, and how often they are compared sooner.
     pub(crate) arrivals: u32,
     pub(crate) restless: u32,
@@ -141,6 +143,7 @@ impl Peer {
             tombs: BTreeMap::new(),
             mates: BTreeSet::new(),
             stock: BTreeMap::new(),
+            met: Vec::new(),
             arrivals: 0,
             restless: 0,
             compared: Address(0),
@@ -297,8 +300,8 @@ impl Peer {
                     self.on_welcome(host, list, again, out);
                 }
             }
-            Msg::Move { sequence, position, before, flags, aoi } => {
-                self.on_move(from, (sequence, position, aoi), before, flags, out);
+            Msg::Move { sequence, position, before, flags, aoi, met } => {
+                self.on_move(from, (sequence, position, aoi), before, (flags, &met), out);
             }
             Msg::Nodes(list) => {
                 if self.hears(from) {

@@ -1,6 +1,6 @@
 //! What a peer does when it moves: it throws out who does not matter any more, and tells the others.
 
-use crate::config::Relevance;
+use crate::config::{MET_MAX, NAMES_MAX, Relevance};
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
 use crate::plant::Plant;
@@ -76,6 +76,14 @@ impl Peer {
         idle.into_iter().for_each(|it| self.forget(it, out));
     }
 
+    /// Some of those met since the last move. In a crowd nobody is named: whoever is in one asks by itself whom it lacks.
+    fn newly_met(&mut self) -> Vec<u32> {
+        if !self.config.handshake || NAMES_MAX < self.list.len() {
+            self.met.clear();
+        }
+        self.met.drain(..MET_MAX.min(self.met.len())).collect()
+    }
+
     fn tell(&mut self, neighbours: &[Neighbour<Address>], before: Position, out: &mut Out) {
         let mut audiences: [Vec<Address>; 8] = Default::default();
         let audience = self.audience(neighbours);
@@ -87,7 +95,7 @@ impl Peer {
             audiences[number].push(address);
         }
         let before = (!self.config.handshake || self.stride != Distance::ZERO).then_some(before);
-        let aoi = self.announced_view();
+        let (aoi, met) = (self.announced_view(), self.newly_met());
         let (sequence, position) = (self.me.sequence, self.me.position);
         for (number, audience) in audiences.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
             let flags = Flags::default().with(Flags::BOUNDARY, number & 1 != 0);
@@ -95,7 +103,7 @@ impl Peer {
                 .with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid))
                 .with(Flags::SPARSE, number & 4 != 0);
             let weight = if number & 4 == 0 { Weight::First } else { Weight::Second };
-            let step = Msg::Move { sequence, position, before, flags, aoi };
+            let step = Msg::Move { sequence, position, before, flags, aoi, met: met.clone() };
             let told = self.drop_with(weight, audience, step, out);
             if self.config.crowd.is_none() {
                 continue;

@@ -155,7 +155,7 @@ impl Crowd {
         let position = around(&mut self.rng, before, 2_000);
         self.places[number] = position;
         let flags = Flags::WANT.with(Flags::BOUNDARY, number.is_multiple_of(3));
-        Msg::Move { sequence: self.sequence, position, before: Some(before), flags, aoi: None }
+        Msg::Move { sequence: self.sequence, position, before: Some(before), flags, aoi: None, met: vec![] }
     }
 }
 

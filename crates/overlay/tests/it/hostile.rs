@@ -38,7 +38,14 @@ fn hello(who: Info, credential: &[u8]) -> Msg {
 }
 
 fn step(sequence: u32, position: Position) -> Msg {
-    Msg::Move { sequence, position, before: None, flags: Flags::WANT.with(Flags::BOUNDARY, true), aoi: None }
+    Msg::Move {
+        sequence,
+        position,
+        before: None,
+        flags: Flags::WANT.with(Flags::BOUNDARY, true),
+        aoi: None,
+        met: vec![],
+    }
 }
 
 /// A peer in the middle of the world, alone at first.
@@ -183,6 +190,7 @@ fn whoever_says_that_they_see_everything_is_told_no_more_than_others() {
         before: Some(place(-5_000, 0)),
         flags: Flags::default(),
         aoi: Some(Distance::MAX),
+        met: vec![7; 600],
     };
     bench.hear(friend.address, far);
     (0..4).for_each(|it| drop(bench.walk(Span::from_millis(600), place(0, it % 2))));
@@ -238,6 +246,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             before: (flags & 64 != 0).then(|| place(y, x)),
             flags: Flags(flags),
             aoi: aoi.map(|it| Distance::new(it).expect("a distance")),
+            met: (0..u32::from(flags)).collect(),
         }),
         infos().prop_map(Msg::Nodes),
         (any_info(), any::<(bool, bool)>(), knows(), infos()).prop_map(

@@ -19,18 +19,19 @@ pub fn all() -> Vec<Msg> {
     let credential = || vec![7, 8, 9];
     let (none, some) =
         (Knows::default(), Knows { names: vec![1, 300], within: Some(Distance::of_metres(20)) });
-    let step = |before, flags, aoi| Msg::Move { sequence: 32_400, position, before, flags, aoi };
+    let step = |before, flags, aoi, met| Msg::Move { sequence: 32_400, position, before, flags, aoi, met };
     let seek = |purpose| Msg::Seek { who: info(7), purpose, hops: 9, credential: credential() };
     vec![
         seek(Search::Join),
         seek(Search::Check),
         seek(Search::Leap),
         Msg::Welcome { from: info(7), list: list(), again: false },
-        step(None, Flags::WANT, None),
+        step(None, Flags::WANT, None, vec![]),
         step(
             Some(Position::new(0, -1).expect("a place")),
             Flags::SPARSE.with(Flags::BOUNDARY, true),
             Some(Distance::of_metres(20)),
+            vec![1, 300],
         ),
         Msg::Nodes(list()),
         Msg::Hello {
