@@ -11,9 +11,12 @@ pub struct Links {
 
 impl Links {
     pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
-        let wants = look.sitting.iter().flat_map(|(&who, it)| {
+        let calm = look.sitting.iter().filter(|it| !it.1.peer.is_in_crowd());
+        let wants = calm.flat_map(|(&who, it)| {
             let wanted = it.peer.list().filter(|it| it.1.want);
-            wanted.filter_map(move |(of, _)| Some((who, of, look.sitting.get(&of)?)))
+            wanted.filter_map(move |(of, _)| {
+                Some((who, of, look.sitting.get(&of).filter(|_| !look.is_crowded(of))?))
+            })
         });
         let is_unknown =
             |who: Address, of: &super::Sitting<'_>| !of.peer.entry(who).is_some_and(|it| it.wanted);

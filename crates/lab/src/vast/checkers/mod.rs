@@ -67,10 +67,14 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Whether neither of two has an excuse. In a crowd words come so much more rarely that the looks are too few to judge.
+    /// Whether neither of two has an excuse.
     fn are_calm(&self, one: Address, other: Address) -> bool {
-        let is_crowded = |it: &Address| self.sitting.get(it).is_some_and(|it| it.peer.is_in_crowd());
-        [one, other].iter().all(|it| !self.stirred.contains(it) && !is_crowded(it))
+        [one, other].iter().all(|it| !self.stirred.contains(it) && !self.is_crowded(*it))
+    }
+
+    /// Whether somebody is in a crowd: words come so much more rarely there that the looks are too few to judge.
+    fn is_crowded(&self, who: Address) -> bool {
+        self.sitting.get(&who).is_some_and(|it| it.peer.is_in_crowd())
     }
 
     /// Those who should know somebody and do not, without an excuse.
