@@ -62,9 +62,9 @@ impl Peer {
         farther(self.config.reach(info.aoi), stride)
     }
 
-    /// Whether somebody is believed and may hear of us: they are in the list and have proven who they are.
-    pub(crate) fn hears(&self, address: Address) -> bool {
-        self.list.get(address).is_some_and(|it| it.proven || !self.config.handshake)
+    /// Whether somebody is believed, and may hear of us: they have proven who they are. The paper's peers believe everybody.
+    pub(crate) fn trusts(&self, address: Address) -> bool {
+        !self.config.handshake || self.list.get(address).is_some_and(|it| it.proven)
     }
 
     /// Whether somebody proves who they are, now or before.

@@ -304,7 +304,7 @@ impl Peer {
                 self.on_move(from, (sequence, position, aoi), before, (flags, &met), out);
             }
             Msg::Nodes(list) => {
-                if self.hears(from) {
+                if self.trusts(from) {
                     self.on_nodes(list, out);
                 }
             }
@@ -315,14 +315,14 @@ impl Peer {
             }
             Msg::Hello { .. } => (),
             Msg::Sum { knows, enclosing } => {
-                if self.hears(from) {
+                if self.trusts(from) {
                     self.on_sum(from, knows, enclosing, out);
                 }
             }
             Msg::Stranger => self.on_stranger(from, out),
             Msg::Leave(list) => self.on_leave(from, list, out),
             Msg::Ping => {
-                if self.hears(from) {
+                if self.trusts(from) && self.list.get(from).is_some() {
                     self.drop_to([from], Msg::Pong { who: self.me }, out);
                 }
             }

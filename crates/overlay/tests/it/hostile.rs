@@ -1,107 +1,12 @@
 //! What peers say is not to be trusted: whatever they say, lists and answers stay small, and others are unharmed.
 
-use machine::{Address, Effect, Input, LinkNumber, Machine, Outbox, Rng, Span, Time};
+use crate::bench::{Bench, RENDEZVOUS, hello, info, place, step};
+use machine::{Address, Input, Machine, Span, Time};
 use overlay::config::{LIST_MAX, UNPROVEN_MAX};
-use overlay::{Command, Config, Credentials, Entry, Event, Flags, HEADERS, Info, Knows, Msg, Peer, Search};
+use overlay::{Config, Flags, HEADERS, Info, Knows, Msg, Search};
 use proptest::prelude::*;
-use space::{Distance, Position};
-use std::sync::Arc;
+use space::Distance;
 use wire::Message as _;
-
-const RENDEZVOUS: Address = Address(999_999);
-
-/// Whoever says the word is let in.
-struct Password;
-
-impl Credentials for Password {
-    fn show(&self, _: &Info) -> Vec<u8> {
-        b"friend".to_vec()
-    }
-
-    fn admits(&self, _: &Info, credential: &[u8]) -> bool {
-        credential == b"friend"
-    }
-}
-
-fn place(x: i32, y: i32) -> Position {
-    Position::new(x * 1_000, y * 1_000).expect("a place")
-}
-
-fn info(number: u64, position: Position) -> Info {
-    let aoi = Distance::of_metres(60);
-    Info { address: Address(number), life: 1, sequence: 1, position, aoi, group: 0 }
-}
-
-fn hello(who: Info, credential: &[u8]) -> Msg {
-    let (knows, credential) = (Knows::default(), credential.to_vec());
-    Msg::Hello { who, want: true, answer: false, knows, nodes: Vec::new(), credential }
-}
-
-fn step(sequence: u32, position: Position) -> Msg {
-    Msg::Move {
-        sequence,
-        position,
-        before: None,
-        flags: Flags::WANT.with(Flags::BOUNDARY, true),
-        aoi: None,
-        met: vec![],
-    }
-}
-
-/// A peer in the middle of the world, alone at first.
-struct Bench {
-    peer: Peer,
-    now: Time,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let peer = Peer::new(Config::fixed(), info(1, place(0, 0)), RENDEZVOUS, Rng::seeded(1));
-        let mut bench =
-            Self { peer: peer.with_credentials(Arc::new(Password)), now: Time::from_millis(1_000) };
-        bench.give(Input::Command(Command::Join(place(0, 0))));
-        let from = info(1, place(0, 0));
-        bench.hear(RENDEZVOUS, Msg::Welcome { from, list: Vec::new(), again: false });
-        assert!(bench.peer.is_ready());
-        bench
-    }
-
-    /// With a neighbour who has proven who they are, and has moved once.
-    fn with_neighbour() -> (Self, Info) {
-        let mut bench = Self::new();
-        let friend = info(2, place(20, 0));
-        bench.hear(friend.address, hello(friend, b"friend"));
-        bench.hear(friend.address, step(2, place(20, 0)));
-        assert!(bench.entry(2).is_some_and(|it| it.proven && it.met));
-        (bench, friend)
-    }
-
-    fn give(&mut self, input: Input<Msg, Command>) -> Vec<(Address, Msg)> {
-        let mut out: Outbox<Msg, Event> = Outbox::new();
-        self.peer.handle(self.now, input, &mut out);
-        let mut said = Vec::new();
-        out.drain(|effect| {
-            if let Effect::Send { to, msg, .. } = effect {
-                said.extend(to.iter().map(|it| (*it, msg.clone())));
-            }
-        });
-        said
-    }
-
-    fn hear(&mut self, from: Address, msg: Msg) -> Vec<(Address, Msg)> {
-        self.give(Input::Recv { from, link: LinkNumber(0), msg })
-    }
-
-    fn entry(&self, number: u64) -> Option<&Entry> {
-        self.peer.entry(Address(number))
-    }
-
-    /// The peer makes a step after a while.
-    fn walk(&mut self, later: Span, to: Position) -> Vec<(Address, Msg)> {
-        self.now += later;
-        self.give(Input::Command(Command::Move(to)))
-    }
-}
 
 #[test]
 fn whoever_does_not_prove_who_they_are_is_neither_let_in_nor_told_anything() {

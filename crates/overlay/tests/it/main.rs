@@ -1,5 +1,7 @@
 //! The peer's machine, seen from outside.
 
+mod bench;
 mod fuzz;
 mod hostile;
+mod introductions;
 mod messages;
