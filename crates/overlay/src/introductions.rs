@@ -2,7 +2,7 @@
 
 use crate::config::{ANSWER_MAX, Candidates, LIST_MAX, NODES_MAX, Trigger};
 use crate::crowd::SLOWEST;
-use crate::info::Info;
+use crate::info::{Info, short};
 use crate::list::Entry;
 use crate::msg::Msg;
 use crate::peer::{Out, Peer};
@@ -84,6 +84,7 @@ impl Peer {
         let doubtful: Vec<u32> = doubtful.map(Info::short).collect();
         if let Some(it) = self.list.get_mut(mover).filter(|_| !doubtful.is_empty()) {
             it.knows.names.retain(|it| !doubtful.contains(it));
+            it.told.retain(|it, _| !doubtful.contains(&short(*it)));
         }
     }
 
