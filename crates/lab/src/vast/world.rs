@@ -448,10 +448,10 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What everybody sent and received in the last second.
+    /// What everybody sent and received in the last second, also those who are about to join.
     fn count_second(&mut self) {
         let now = self.sim.now();
-        let all: Vec<Address> = self.ready.keys().copied().collect();
+        let all: Vec<Address> = self.seconds.keys().copied().collect();
         for address in all {
             let Some(sent) = self.peer(address).map(Peer::sent) else { continue };
             let counts = [sent.paper.iter().sum(), sent.line(), self.received(address)];
@@ -459,7 +459,7 @@ impl<'a> World<'a> {
             self.most_sent.take(now, counts[0] - before[0]);
             self.most_on_line.take(now, counts[1] - before[1]);
             self.most_received.take(now, counts[2] - before[2]);
-            self.presence += 1.0;
+            self.presence += f64::from(u8::from(self.ready.contains_key(&address)));
         }
     }
 }

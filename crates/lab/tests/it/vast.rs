@@ -76,3 +76,24 @@ fn whoever_is_left_after_a_quarter_vanished_is_together_at_once() {
     assert_eq!(after[0].peers, 54);
     assert!(after.iter().all(|it| it.components == 1 && 99.9 <= it.consistency), "{after:?}");
 }
+
+#[test]
+fn in_a_crowd_nobody_sends_more_than_they_may_and_those_near_hear_every_step() {
+    // As much for each of 150 as the usual cap is for each of 500: too little to tell everybody of every step.
+    let (cap, switches) = (19_200, vec![("uplink".to_owned(), "19200".to_owned())]);
+    let crowd = Options {
+        protocol: Protocol::Fixed,
+        switches,
+        peers: 150,
+        world: Some(100.0),
+        hours: 0.015,
+        sample: 3,
+        ..Options::paper(Walk::Gathering)
+    };
+    let ran = ran(&case(&crowd).unwrap());
+    let settled: Vec<_> = ran.samples.iter().filter(|it| 40.0 <= it.t).collect();
+    let mean = settled.iter().map(|it| it.near).sum::<f64>() / settled.len() as f64;
+    assert!(0 < ran.sent.held, "the cap must matter");
+    assert!(ran.most_on_line.bytes <= cap, "{:?}", ran.most_on_line);
+    assert!(99.0 <= mean, "{settled:?}");
+}
