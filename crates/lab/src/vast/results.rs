@@ -145,14 +145,18 @@ fn summary(options: &Options, ran: &Ran) -> Summary {
         |of: fn(&Sample) -> f64| settled.iter().map(|it| of(it)).sum::<f64>() / settled.len().max(1) as f64;
     let worst = |of: fn(&Sample) -> f64| settled.iter().map(|it| of(it)).fold(100.0, f64::min);
     let neighbours = mean(|it| it.neighbours);
+    let most = match options.sizes {
+        Sizes::Paper => ran.busiest.paper,
+        Sizes::Wire => ran.busiest.wire,
+    };
     Summary {
         average_bytes_per_second: per_second(sent),
-        maximum_bytes_per_second: ran.most_sent.bytes as f64,
-        maximum_at_seconds: ran.most_sent.at.since(Time::ZERO).as_secs_f64(),
+        maximum_bytes_per_second: most.bytes as f64,
+        maximum_at_seconds: most.at.since(Time::ZERO).as_secs_f64(),
         received_bytes_per_second: per_second(ran.received),
-        maximum_received_bytes_per_second: ran.most_received.bytes as f64,
+        maximum_received_bytes_per_second: ran.busiest.received.bytes as f64,
         packet_bytes_per_second: per_second(ran.sent.line()),
-        maximum_packet_bytes_per_second: ran.most_on_line.bytes as f64,
+        maximum_packet_bytes_per_second: ran.busiest.line.bytes as f64,
         held_per_second: per_second(ran.sent.held),
         bytes_per_entry: per_second(sent) / neighbours.max(1e-9),
         overhead_percent: 100.0 * (sent - moves) as f64 / sent.max(1) as f64,

@@ -5,6 +5,7 @@ use super::delays::Delays;
 use super::node::{Left, Node, Order, Seat, Signature};
 use super::oracle::{SETTLED, Sample, diagram, examine, is_exact};
 use super::sightings::Sightings;
+use super::traffic::{Busiest, Meter};
 use machine::{Address, Rng, Span, Time};
 use overlay::{Command, Config, Event, Info, Member, Peer, Rendezvous, Sent};
 use sim::crowd::{Crowd, CrowdError, Ground, Instruction, Manner, Movement, Population, Schedule, WalkerId};
@@ -59,12 +60,8 @@ pub struct Ran {
     pub presence: f64,
     /// Bytes that reached all peers together, by the paper's sizes.
     pub received: u64,
-    /// The most bytes that a peer sent in one second.
-    pub most_sent: Most,
-    /// The most bytes that a peer sent in one second in our encoding, headers included.
-    pub most_on_line: Most,
-    /// The most bytes that reached a peer in one second.
-    pub most_received: Most,
+    /// The most bytes of one peer in one second.
+    pub busiest: Busiest,
     /// How often somebody heard another for the first time.
     pub new_links: u64,
     /// From a step to the hearing of it: the mean and what 99 of 100 are below, in milliseconds.
@@ -85,23 +82,6 @@ pub struct Ran {
     pub events: u64,
     /// The hash of the history.
     pub history: u64,
-}
-
-/// The most bytes of one second.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Most {
-    /// How many.
-    pub bytes: u64,
-    /// The end of that second.
-    pub at: Time,
-}
-
-impl Most {
-    const fn take(&mut self, at: Time, bytes: u64) {
-        if self.bytes < bytes {
-            *self = Self { bytes, at };
-        }
-    }
 }
 
 /// Everybody at one moment.
@@ -144,13 +124,10 @@ struct World<'a> {
     ticks: BTreeMap<(Time, u32), ()>,
     /// Since when whom is in.
     ready: BTreeMap<Address, Time>,
-    /// What each had sent, sent with headers, and received when it was last looked at, and what has left with those who left.
-    seconds: BTreeMap<Address, [u64; 3]>,
+    /// What each sends and receives, and what those had sent who left.
+    meter: Meter,
     gone: Sent,
     presence: f64,
-    most_sent: Most,
-    most_on_line: Most,
-    most_received: Most,
     new_links: u64,
     samples: Vec<Sample>,
     maps: Vec<Map>,
@@ -191,12 +168,9 @@ impl<'a> World<'a> {
             rng,
             ticks: BTreeMap::new(),
             ready: BTreeMap::new(),
-            seconds: BTreeMap::new(),
+            meter: Meter::default(),
             gone: Sent::default(),
             presence: 0.0,
-            most_sent: Most::default(),
-            most_on_line: Most::default(),
-            most_received: Most::default(),
             new_links: 0,
             samples: Vec::new(),
             maps: Vec::new(),
@@ -246,9 +220,7 @@ impl<'a> World<'a> {
             sent,
             presence: self.presence,
             received,
-            most_sent: self.most_sent,
-            most_on_line: self.most_on_line,
-            most_received: self.most_received,
+            busiest: self.meter.busiest(),
             new_links: self.new_links,
             delay_ms,
             joined: self.case.schedule.joined(self.case.peers),
@@ -379,7 +351,7 @@ impl<'a> World<'a> {
             seat.sit(peer);
         }
         self.watch.joined(address, me.life);
-        self.seconds.insert(address, [0, 0, self.received(address)]);
+        self.meter.begin(address, self.received(address));
         self.order(address, Order::Peer(Command::Join(position)));
     }
 
@@ -392,7 +364,7 @@ impl<'a> World<'a> {
         }
         self.ready.remove(&address);
         self.sightings.gone(self.sim.now(), address);
-        self.seconds.remove(&address);
+        self.meter.end(address);
         self.order(self.rendezvous(), Order::Member(Member::Out(address)));
         if let Some(peer) = self.sim.machine_mut(address).seat_mut().and_then(Seat::stand) {
             add(&mut self.gone, peer.sent());
@@ -451,14 +423,10 @@ impl<'a> World<'a> {
     /// What everybody sent and received in the last second, also those who are about to join.
     fn count_second(&mut self) {
         let now = self.sim.now();
-        let all: Vec<Address> = self.seconds.keys().copied().collect();
-        for address in all {
-            let Some(sent) = self.peer(address).map(Peer::sent) else { continue };
-            let counts = [sent.paper.iter().sum(), sent.line(), self.received(address)];
-            let before = self.seconds.insert(address, counts).unwrap_or_default();
-            self.most_sent.take(now, counts[0] - before[0]);
-            self.most_on_line.take(now, counts[1] - before[1]);
-            self.most_received.take(now, counts[2] - before[2]);
+        for address in self.meter.everybody() {
+            let received = self.received(address);
+            let Some(peer) = self.sim.machine(address).seat().and_then(Seat::peer) else { continue };
+            self.meter.second(now, address, peer.sent(), received);
             self.presence += f64::from(u8::from(self.ready.contains_key(&address)));
         }
     }

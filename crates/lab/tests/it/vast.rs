@@ -94,6 +94,6 @@ fn in_a_crowd_nobody_sends_more_than_they_may_and_those_near_hear_every_step() {
     let settled: Vec<_> = ran.samples.iter().filter(|it| 40.0 <= it.t).collect();
     let mean = settled.iter().map(|it| it.near).sum::<f64>() / settled.len() as f64;
     assert!(0 < ran.sent.held, "the cap must matter");
-    assert!(ran.most_on_line.bytes <= cap, "{:?}", ran.most_on_line);
+    assert!(ran.busiest.line.bytes <= cap, "{:?}", ran.busiest.line);
     assert!(99.0 <= mean, "{settled:?}");
 }
