@@ -21,14 +21,14 @@ pub const NODES_MAX: usize = 8;
 /// The most names in a greeting. Whoever knows more is in a crowd: it names nobody there, and asks by itself whom it lacks.
 pub const NAMES_MAX: usize = 32;
 
-/// The most names in a move of those met since the last one; more are named with the next.
-pub const MET_MAX: usize = 16;
-
 /// The most names in such a question, the nearest first.
 pub const ASKED_MAX: usize = 256;
 
 /// The most peers in the answer, the nearest first.
 pub const ANSWER_MAX: usize = 16;
+
+/// The most names in a move of those met since the last one; more are named with the next.
+pub const MET_MAX: usize = 16;
 
 /// The most peers in a list who have not proven yet who they are: whoever invents peers fills no more than that.
 pub const UNPROVEN_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! What proves that somebody is who they say: of this world, with this address, in this life, of this group.
 //!
 //! What it is, the runtime knows: a signature of the lobby, most likely. A peer asks before it lets anybody in, before it
-//! tells them where it is, and before it believes where they are.
+//! tells them of its moves, and before it believes theirs; a greeting says where it is, for it must.
 
 use crate::info::Info;
 

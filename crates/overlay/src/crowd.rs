@@ -54,7 +54,12 @@ impl Peer {
         let mut near: Vec<(Address, &Entry)> = self.list.iter().filter(|it| it.1.proven).collect();
         near.sort_by_key(|it| (away(it), it.0));
         near.truncate(NEAREST);
-        let edge: Vec<Address> = neighbours.iter().filter(|it| it.boundary).map(|it| it.key).collect();
+        let edge: Vec<Address> = neighbours
+            .iter()
+            .filter(|it| it.boundary)
+            .map(|it| it.key)
+            .filter(|&it| self.trusts(it))
+            .collect();
         let turn = self.me.sequence as usize;
         let one_near = near.get(turn % near.len().max(1)).map(|it| it.0);
         let one_at_the_edge = edge.get(turn % edge.len().max(1)).copied();

@@ -1,4 +1,4 @@
-//! What a peer does when others move: whoever stands at the edge of a mover's view tells it of those beyond.
+//! What a peer does when others move: it notes where they are, and greets or turns away whoever it does not know.
 
 use crate::config::{Checkers, NAMES_MAX, UnknownSender};
 use crate::info::Info;
@@ -44,10 +44,15 @@ impl Peer {
         it.knows.learn(met);
         let moved = Info { sequence, position, aoi: aoi.unwrap_or(it.info.aoi), ..it.info };
         let old = before.unwrap_or(it.info.position);
-        if !std::mem::replace(&mut it.met, true) {
+        let first = !std::mem::replace(&mut it.met, true);
+        if first {
             out.raise(Event::Heard(from));
         }
-        self.list.update(&moved);
+        if first && self.config.handshake {
+            self.list.begin(&moved);
+        } else {
+            self.list.update(&moved);
+        }
         if flags.has(Flags::LIST) && !self.config.handshake {
             let all = self.list.iter().filter(|it| it.0 != from).map(|it| it.1.info).collect();
             self.drop_to([from], Msg::Nodes(all), out);

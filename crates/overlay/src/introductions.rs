@@ -42,20 +42,32 @@ impl Peer {
         if self.config.mutual_introductions {
             self.tell_of_mover(mover, &news, out);
         }
-        self.drop_to([mover], Msg::Nodes(news), out);
+        self.tell_of(mover, news, out);
     }
 
     /// Those of whom a mover is told are told of the mover, if they do not seem to know it either.
     fn tell_of_mover(&mut self, mover: Address, others: &[Info], out: &mut Out) {
         let (now, Some(mover)) = (self.now, self.list.get(mover).map(|it| it.info)) else { return };
-        let mut lacking = Vec::new();
-        for address in others.iter().map(|it| it.address) {
-            if let Some(it) = self.list.get_mut(address).filter(|it| it.lacks(now, &mover)) {
-                it.tell_of(now, &[mover]);
-                lacking.push(address);
-            }
+        let lacks = |it: &Address| self.list.get(*it).is_some_and(|it| it.lacks(now, &mover));
+        let lacking: Vec<Address> = others.iter().map(|it| it.address).filter(lacks).collect();
+        for it in self.say(lacking, Msg::Nodes(vec![mover]), out) {
+            self.count_as_told(it, &[mover]);
         }
-        self.drop_to(lacking, Msg::Nodes(vec![mover]), out);
+    }
+
+    /// Tells somebody of others.
+    pub(crate) fn tell_of(&mut self, who: Address, others: Vec<Info>, out: &mut Out) {
+        if !others.is_empty() && !self.say([who], Msg::Nodes(others.clone()), out).is_empty() {
+            self.count_as_told(who, &others);
+        }
+    }
+
+    /// Somebody was told of others just now.
+    pub(crate) fn count_as_told(&mut self, who: Address, others: &[Info]) {
+        let now = self.now;
+        if let Some(it) = self.list.get_mut(who).filter(|_| self.config.mutual_introductions) {
+            it.tell_of(now, others);
+        }
     }
 
     /// Those whose regions the mover's view meets now and did not meet before.
@@ -72,7 +84,7 @@ impl Peer {
         let known = |it: &Address| self.list.get(*it).filter(|it| self.is_there(it)).map(|it| it.info);
         let others: Vec<Info> = candidates.iter().filter_map(known).collect();
         self.doubt(mover, &others);
-        self.tell_missing(mover, others, NODES_MAX)
+        self.missing(mover, others, NODES_MAX)
     }
 
     /// The mover has said whom it knows some time ago. Whoever does not matter to it now will be forgotten, and must be
@@ -85,6 +97,12 @@ impl Peer {
         if let Some(it) = self.list.get_mut(mover).filter(|_| !doubtful.is_empty()) {
             it.knows.names.retain(|it| !doubtful.contains(it));
             it.told.retain(|it, _| !doubtful.contains(&short(*it)));
+        }
+        for c in others.iter().filter(|it| doubtful.contains(&it.short())) {
+            if let Some(it) = self.list.get_mut(c.address) {
+                it.knows.forget(mover);
+                it.told.remove(&mover);
+            }
         }
     }
 
@@ -118,24 +136,20 @@ impl Peer {
         !it.joining && (!self.config.handshake || it.proven && lately)
     }
 
-    /// Those whom somebody should know and does not, by their own word; the nearest first. They count as told.
-    pub(crate) fn missing_in(&mut self, address: Address) -> Vec<Info> {
+    /// Those whom somebody should know and does not, by their own word; the nearest first.
+    pub(crate) fn missing_in(&self, address: Address) -> Vec<Info> {
         let other = |it: &(Address, &Entry)| it.0 != address && self.is_there(it.1);
         let others = self.list.iter().filter(other).map(|it| it.1.info).collect();
-        self.tell_missing(address, others, ANSWER_MAX)
+        self.missing(address, others, ANSWER_MAX)
     }
 
     /// Those of some whom somebody should know and does not, as far as they were not told lately; the nearest first.
-    pub(crate) fn tell_missing(&mut self, address: Address, others: Vec<Info>, most: usize) -> Vec<Info> {
-        let now = self.now;
+    fn missing(&self, address: Address, others: Vec<Info>, most: usize) -> Vec<Info> {
         let Some(it) = self.list.get(address) else { return Vec::new() };
         let mut missing = others;
-        missing.retain(|other| it.lacks(now, other) && self.should_know(&it.info, other));
+        missing.retain(|other| it.lacks(self.now, other) && self.should_know(&it.info, other));
         missing.sort_by_key(|other| (it.info.position.distance_squared(other.position), other.address));
         missing.truncate(most);
-        if let Some(it) = self.list.get_mut(address).filter(|_| !missing.is_empty()) {
-            it.tell_of(now, &missing);
-        }
         missing
     }
 
@@ -156,23 +170,32 @@ impl Peer {
     /// Takes in what is said about others.
     pub(crate) fn take_nodes(&mut self, list: Vec<Info>, out: &mut Out) {
         for info in list {
-            match self.list.get(info.address) {
-                Some(it) if it.met && !self.config.has(Plant::OldNews) => (), // Whoever speaks for themselves is not believed by hearsay.
-                Some(_) => self.list.update(&info),
-                None => drop(self.take(info, out)),
+            if self.list.get(info.address).is_some() {
+                self.hear_of(&info);
+            } else {
+                self.take(info, out);
             }
         }
     }
 
+    /// Somebody in the list is said to be there. Of whoever has spoken for themselves hearsay is not believed.
+    pub(crate) fn hear_of(&mut self, info: &Info) {
+        let spoken =
+            self.list.get(info.address).is_some_and(|it| it.met || it.proven && self.config.handshake);
+        if !spoken || self.config.has(Plant::OldNews) {
+            self.list.update(info);
+        }
+    }
+
     /// Somebody is known from now on: the next moves say so.
-    pub(crate) fn say_met(&mut self, who: &Info) {
+    pub(crate) fn say_met(&mut self, who: Address) {
         if self.met.len() < LIST_MAX {
-            self.met.push(who.short());
+            self.met.push(who);
         }
     }
 
     /// Somebody came. When several come at once, they may not be the last: lists are compared more often for a while.
-    pub(crate) fn stir(&mut self, who: &Info) {
+    pub(crate) fn stir(&mut self, who: Address) {
         self.say_met(who);
         self.arrivals += 1;
         if MANY <= self.arrivals || 0 < self.restless {
@@ -184,6 +207,7 @@ impl Peer {
     pub(crate) fn stock(&mut self, info: Info) {
         let oldest = self.stock.iter().min_by_key(|it| (it.1.1, it.0)).map(|it| *it.0);
         if STOCK_MAX <= self.stock.len()
+            && !self.stock.contains_key(&info.address)
             && let Some(oldest) = oldest
         {
             self.stock.remove(&oldest);

@@ -14,6 +14,7 @@ const SETTLE: Span = Span::from_millis(1_000);
 
 impl Peer {
     pub(crate) fn join(&mut self, position: Position, out: &mut Out) {
+        self.left = false;
         self.me.position = position;
         self.list.place_me(self.me.address, position);
         self.seek(out);
@@ -47,7 +48,8 @@ impl Peer {
             self.found_myself(purpose);
             return;
         }
-        if !self.ready || !self.proves(&who, &credential) {
+        // Others hand searches on, so what was proven before proves nothing here.
+        if !self.ready || !self.admits(&who, &credential) {
             return;
         }
         let except = (purpose != Search::Check).then_some(who.address);
@@ -67,7 +69,7 @@ impl Peer {
     /// Whoever is nearer to a place than we are, of those who are in.
     fn nearer(&self, place: Position, except: Option<Address>) -> Option<Address> {
         let here = self.me.position.distance_squared(place);
-        let may = |it: &(Address, &Entry)| !it.1.joining && Some(it.0) != except;
+        let may = |it: &(Address, &Entry)| !it.1.joining && Some(it.0) != except && self.trusts(it.0);
         let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(place);
         let among = if self.config.has(Plant::FirstOnly) { 1 } else { usize::MAX };
         let nearest = self.list.iter().filter(may).take(among).min_by_key(|it| (away(it), it.0))?;
@@ -80,9 +82,12 @@ impl Peer {
             return; // As in the paper's program: they will try again from elsewhere.
         }
         let known = self.list.get(who.address).is_some();
-        if known {
+        if known && self.config.handshake {
+            self.hear_of(&who);
+        } else if known {
             self.list.update(&who);
         } else {
+            self.say_met(who.address);
             self.list.insert(Entry { joining: !again, proven: true, ..Entry::new(who, self.now) });
         }
         let list = self.list.iter().filter(|it| it.0 != who.address && self.is_there(it.1));

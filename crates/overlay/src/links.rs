@@ -6,12 +6,15 @@ use crate::list::Entry;
 use crate::msg::{Knows, Msg};
 use crate::peer::{Out, Peer, Purpose};
 use crate::plant::Plant;
-use machine::Address;
+use machine::{Address, Span};
 use space::Distance;
 
 /// Somebody who is gone may have been heard by others with so many moves after the last that we heard. Whoever made more
 /// since is not gone.
 const AFTERLIFE: u32 = 3;
+
+/// Nobody is greeted or answered more often, whatever they say.
+const ANSWER_AGAIN: Span = Span::from_millis(250);
 
 fn farther(reach: Distance, stride: Distance) -> Distance {
     Distance::new(reach.millimetres().saturating_add(stride.millimetres())).unwrap_or(Distance::MAX)
@@ -70,18 +73,21 @@ impl Peer {
     /// Whether somebody proves who they are, now or before.
     pub(crate) fn proves(&mut self, who: &Info, credential: &[u8]) -> bool {
         let same = |it: &Entry| it.proven && (it.info.life, it.info.group) == (who.life, who.group);
-        let proven = !self.config.handshake
-            || self.list.get(who.address).is_some_and(same)
-            || self.credentials.admits(who, credential);
-        self.refused += u64::from(!proven);
-        proven
+        self.list.get(who.address).is_some_and(same) || self.admits(who, credential)
+    }
+
+    /// Whether a credential proves who somebody is.
+    pub(crate) fn admits(&mut self, who: &Info, credential: &[u8]) -> bool {
+        let admitted = !self.config.handshake || self.credentials.admits(who, credential);
+        self.refused += u64::from(!admitted);
+        admitted
     }
 
     /// Whether somebody in the list is of our group; if so, that is remembered.
     pub(crate) fn is_known_mate(&mut self, address: Address) -> bool {
         let mate = self.list.get(address).is_some_and(|it| self.is_mate(&it.info));
-        if mate && self.mates.len() < MATES_MAX {
-            self.mates.insert(address);
+        if mate && self.trusts(address) && self.mates.insert(address) && MATES_MAX < self.mates.len() {
+            self.mates.retain(|it| self.list.get(*it).is_some());
         }
         mate
     }
@@ -114,7 +120,7 @@ impl Peer {
             return false;
         }
         self.stock.remove(&info.address);
-        self.stir(&info);
+        self.stir(info.address);
         if self.config.handshake {
             self.greet(info.address, out);
         }
@@ -163,7 +169,10 @@ impl Peer {
     ) {
         let (who, knows) = (self.me, self.knows());
         let credential = self.credentials.show(&who);
-        self.hand_to(to, Msg::Hello { who, want, answer, knows, nodes, credential }, out);
+        let hello = Msg::Hello { who, want, answer, knows, nodes: nodes.clone(), credential };
+        if self.hand_to(to, hello, out) && !nodes.is_empty() {
+            self.count_as_told(to, &nodes);
+        }
     }
 
     pub(crate) fn on_hello(
@@ -177,10 +186,15 @@ impl Peer {
         self.tombs.remove(&who.address);
         knows.names.sort_unstable();
         if let Some(it) = self.list.get(who.address) {
-            if who.life < it.info.life {
+            let spoken = it.met || it.proven;
+            if spoken && who.life < it.info.life {
                 return; // A word of an earlier life, late.
             }
-            self.list.update(&who);
+            if spoken {
+                self.list.update(&who);
+            } else {
+                self.list.begin(&who);
+            }
         } else if who.address == self.me.address {
             return;
         } else {
@@ -189,7 +203,7 @@ impl Peer {
                 self.list.remove(who.address);
                 return;
             }
-            self.say_met(&who);
+            self.say_met(who.address);
         }
         let wanted_here = self.is_relevant(who.address);
         let now = self.now;
@@ -199,7 +213,8 @@ impl Peer {
         it.knows = knows;
         if answer {
             it.greeted = None;
-        } else {
+        } else if it.answered.is_none_or(|at| ANSWER_AGAIN <= now.since(at)) {
+            it.answered = Some(now);
             let nodes = self.missing_in(who.address);
             self.say_hello(who.address, (wanted_here, true), nodes, out);
         }
@@ -212,11 +227,13 @@ impl Peer {
 
     /// Somebody does not want to hear us and does not know us.
     pub(crate) fn on_stranger(&mut self, from: Address, out: &mut Out) {
+        let now = self.now;
         let Some(it) = self.list.get_mut(from) else { return };
         it.wanted = false;
+        let lately = it.greeted.is_some_and(|at| now.since(at) < ANSWER_AGAIN);
         if !self.is_relevant(from) {
             self.forget(from, out);
-        } else if self.config.handshake {
+        } else if self.config.handshake && !lately {
             self.greet(from, out); // We want to hear them: they must know.
         }
     }

@@ -13,10 +13,16 @@ use std::collections::BTreeMap;
 /// second needs.
 const PATIENCE: u64 = 60;
 
+/// So many are heard at once of somebody new: whoever leaves and comes back is not heard more than others.
+const FIRST_WORDS: u64 = 10;
+
 /// Somebody who was told of another and does not seem to know them is told again soon: it got lost, or came a moment too
 /// early. After that they are told now and then: most likely they see better than we that they do not matter to each other.
 const TELL_AGAIN: Span = Span::from_millis(600);
 const TELL_ONCE_MORE: Span = Span::from_secs(6);
+
+/// Hearsay of somebody may be so many moves ahead of their own first word: datagrams overtake each other.
+const AHEAD: u32 = 16;
 
 /// Somebody in the list.
 #[derive(Clone, Debug)]
@@ -52,6 +58,8 @@ pub struct Entry {
     pub(crate) idle_since: Option<Time>,
     /// When they were greeted last; `None` once they answered.
     pub(crate) greeted: Option<Time>,
+    /// When their greeting was answered last.
+    pub(crate) answered: Option<Time>,
     /// Whom they know, by their word.
     pub(crate) knows: Knows,
     /// Those whose regions touch theirs, by their word.
@@ -86,10 +94,11 @@ impl Entry {
             sparse: false,
             told_at: Time::ZERO,
             told_sparse: false,
-            patience: Bucket::new(PATIENCE, PATIENCE),
+            patience: Bucket::new(PATIENCE, PATIENCE).with(FIRST_WORDS, now),
             pinged: None,
             idle_since: None,
             greeted: None,
+            answered: None,
             knows: Knows::default(),
             enclosing: Vec::new(),
             touched: Vec::new(),
@@ -188,6 +197,19 @@ impl List {
         {
             it.info = *info;
             self.diagram.put(info.address, info.position);
+        }
+    }
+
+    /// Somebody says themselves where they are, for the first time. What others have said of them may be a little later, but
+    /// not of a time that they have not lived.
+    pub fn begin(&mut self, info: &Info) {
+        let Some(it) = self.entries.get_mut(&info.address) else { return };
+        let latest = (info.life, info.sequence.saturating_add(AHEAD));
+        if latest < (it.info.life, it.info.sequence) {
+            it.info = *info;
+            self.diagram.put(info.address, info.position);
+        } else {
+            self.update(info);
         }
     }
 

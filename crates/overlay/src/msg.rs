@@ -1,7 +1,7 @@
 //! What peers say to each other, and what it weighs.
 
 use crate::config::{CREDENTIAL_MAX, LIST_MAX, MESSAGE_MAX, NAMES_MAX};
-use crate::info::Info;
+use crate::info::{Info, short};
 use machine::Address;
 use serde::{Deserialize, Serialize};
 use space::{Distance, Position};
@@ -103,6 +103,13 @@ pub struct Knows {
 }
 
 impl Knows {
+    /// Somebody is not known any more.
+    pub(crate) fn forget(&mut self, who: Address) {
+        if let Ok(at) = self.names.binary_search(&short(who)) {
+            self.names.remove(at);
+        }
+    }
+
     /// These are known as well. Whoever knows more than it would name is in a crowd, and names nobody.
     pub(crate) fn learn(&mut self, names: &[u32]) {
         for name in names {

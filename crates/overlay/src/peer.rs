@@ -60,6 +60,9 @@ impl Sent {
 /// So many messages of all strangers together are heard per second, and so many at once: as when a crowd comes.
 const STRANGERS: u64 = 200;
 
+/// So many searches are heard per second, and so many at once: as when everybody looks for themselves after a cut.
+const SEARCHES: u64 = 100;
+
 /// What a peer wakes for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -93,6 +96,8 @@ pub struct Peer {
     pub(crate) rendezvous: Address,
     pub(crate) list: List,
     pub(crate) ready: bool,
+    /// Whether it has left, and is deaf until it joins again.
+    pub(crate) left: bool,
     pub(crate) now: Time,
     pub(crate) rng: Rng,
     pub(crate) timers: Timers<Purpose>,
@@ -102,8 +107,8 @@ pub struct Peer {
     pub(crate) mates: BTreeSet<Address>,
     /// Who was introduced lately and did not matter, and when.
     pub(crate) stock: BTreeMap<Address, (Info, Time)>,
-    /// The short names of those met since the last move.
-    pub(crate) met: Vec<u32>,
+    /// Those met since the last move.
+    pub(crate) met: Vec<Address>,
     /// How many came since lists were compared, and how often they are compared sooner.
     pub(crate) arrivals: u32,
     pub(crate) restless: u32,
@@ -122,6 +127,7 @@ pub struct Peer {
     pub(crate) credentials: Arc<dyn Credentials>,
     pub(crate) refused: u64,
     strangers: Bucket,
+    searches: Bucket,
     uplink: Option<Uplink>,
     sent: Sent,
     keys: u64,
@@ -137,6 +143,7 @@ impl Peer {
             rendezvous,
             list: List::new(config.plant),
             ready: false,
+            left: false,
             now: Time::ZERO,
             rng,
             timers: Timers::new(),
@@ -157,6 +164,7 @@ impl Peer {
             credentials: Arc::new(Open),
             refused: 0,
             strangers: Bucket::new(STRANGERS, STRANGERS),
+            searches: Bucket::new(SEARCHES, SEARCHES),
             uplink: config.uplink.map(Uplink::within),
             sent: Sent::default(),
             keys: 0,
@@ -207,12 +215,21 @@ impl Peer {
 
     /// Sends a message that may be lost.
     pub(crate) fn drop_to(&mut self, to: impl IntoIterator<Item = Address>, msg: Msg, out: &mut Out) {
-        let weight = weight(&msg);
-        self.drop_with(weight, to, msg, out);
+        self.say(to, msg, out);
     }
 
-    /// Sends a message that may be lost, and says how much it matters. Whoever cannot be told now is not told: those are
-    /// who were.
+    /// The same. Whoever cannot be told now is not told: those are who were.
+    pub(crate) fn say(
+        &mut self,
+        to: impl IntoIterator<Item = Address>,
+        msg: Msg,
+        out: &mut Out,
+    ) -> Vec<Address> {
+        let weight = weight(&msg);
+        self.drop_with(weight, to, msg, out)
+    }
+
+    /// The same of a message that says how much it matters.
     pub(crate) fn drop_with(
         &mut self,
         weight: Weight,
@@ -224,13 +241,14 @@ impl Peer {
         self.send(weight, to, Lane::Latest(LatestKey(self.keys)), msg, out)
     }
 
-    /// Sends a message that must arrive, if there is a way to be sure.
-    pub(crate) fn hand_to(&mut self, to: Address, msg: Msg, out: &mut Out) {
-        if self.config.handshake {
-            self.send(weight(&msg), [to], Lane::Sure, msg, out);
+    /// Sends a message that must arrive, if there is a way to be sure; whether it was sent.
+    pub(crate) fn hand_to(&mut self, to: Address, msg: Msg, out: &mut Out) -> bool {
+        let told = if self.config.handshake {
+            self.send(weight(&msg), [to], Lane::Sure, msg, out)
         } else {
-            self.drop_to([to], msg, out); // The paper's peers have datagrams only.
-        }
+            self.say([to], msg, out) // The paper's peers have datagrams only.
+        };
+        !told.is_empty()
     }
 
     fn send(
@@ -262,10 +280,13 @@ impl Peer {
     }
 
     /// Whether somebody may speak: nobody may too often. The paper's peers listen to everything.
-    fn listens_to(&mut self, from: Address) -> bool {
+    fn listens_to(&mut self, from: Address, msg: &Msg) -> bool {
         let now = self.now;
         let bucket = match self.list.get_mut(from) {
-            _ if !self.config.handshake || from == self.rendezvous => return true,
+            _ if !self.config.handshake => return true,
+            // Whoever hands searches on is not to blame for them.
+            _ if matches!(msg, Msg::Seek { .. }) => &mut self.searches,
+            _ if from == self.rendezvous => return true,
             Some(it) => &mut it.patience,
             None => &mut self.strangers,
         };
@@ -277,6 +298,7 @@ impl Peer {
     /// Forgets somebody.
     pub(crate) fn forget(&mut self, address: Address, out: &mut Out) {
         if self.list.remove(address).is_some() {
+            self.list.iter_mut().for_each(|(_, it)| it.knows.forget(address));
             out.raise(Event::Lost(address));
         }
     }
@@ -326,7 +348,11 @@ impl Peer {
                     self.drop_to([from], Msg::Pong { who: self.me }, out);
                 }
             }
-            Msg::Pong { who } => self.on_pong(from, who),
+            Msg::Pong { who } => {
+                if self.trusts(from) {
+                    self.on_pong(from, who);
+                }
+            }
         }
     }
 }
@@ -352,7 +378,7 @@ impl Machine for Peer {
         match input {
             Input::Command(command) => self.on_command(command, out),
             Input::Recv { from, msg, .. } => {
-                if self.listens_to(from) {
+                if !self.left && self.listens_to(from, &msg) {
                     self.on_msg(from, msg, out);
                 }
             }

@@ -1,6 +1,7 @@
 //! What a peer does when it moves: it throws out who does not matter any more, and tells the others.
 
 use crate::config::{MET_MAX, NAMES_MAX, Relevance};
+use crate::info::short;
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
 use crate::plant::Plant;
@@ -76,12 +77,21 @@ impl Peer {
         idle.into_iter().for_each(|it| self.forget(it, out));
     }
 
-    /// Some of those met since the last move. In a crowd nobody is named: whoever is in one asks by itself whom it lacks.
+    /// The short names of some of those met since the last move. In a crowd nobody is named: whoever is in one asks by itself whom it lacks.
     fn newly_met(&mut self) -> Vec<u32> {
         if !self.config.handshake || NAMES_MAX < self.list.len() {
             self.met.clear();
         }
-        self.met.drain(..MET_MAX.min(self.met.len())).collect()
+        let (list, mut named) = (&self.list, Vec::new());
+        self.met.retain(|&it| match list.get(it) {
+            Some(entry) if entry.proven && named.len() < MET_MAX => {
+                named.push(short(it));
+                false
+            }
+            // Whoever has not answered yet is named later, and whoever is gone again never.
+            known => known.is_some(),
+        });
+        named
     }
 
     fn tell(&mut self, neighbours: &[Neighbour<Address>], before: Position, out: &mut Out) {

@@ -5,7 +5,7 @@ use crate::info::Info;
 use crate::msg::{Knows, Msg, Search};
 use crate::peer::{Out, Peer, Purpose, Tomb};
 use crate::plant::Plant;
-use machine::{Address, Span};
+use machine::{Address, Span, Timers};
 
 /// After so many searches in a row that found everything as it should be, a peer searches less often.
 const QUIET: u32 = 3;
@@ -18,6 +18,9 @@ const PING_AGAIN: Span = Span::from_millis(500);
 
 /// How many times more often lists are compared after many have come.
 const SOONER: u64 = 8;
+
+/// So many of those beside somebody who is gone are asked to close the gap: few touch more.
+const ENCLOSING_MAX: usize = 16;
 
 /// Whoever knows fewer looks for itself after so long.
 const LONELY: usize = 3;
@@ -86,17 +89,20 @@ impl Peer {
         let mut beside = Vec::new();
         self.list.diagram().enclosing(self.me.address, &mut beside);
         let infos = beside.iter().filter_map(|&it| Some(self.list.get(it)?.info)).collect();
-        let all: Vec<Address> = self.list.iter().map(|it| it.0).collect();
+        let all: Vec<Address> = self.list.iter().map(|it| it.0).filter(|&it| self.trusts(it)).collect();
         self.drop_to(all, Msg::Leave(infos), out);
-        self.ready = false;
+        (self.ready, self.left, self.timers) = (false, true, Timers::new());
     }
 
     pub(crate) fn on_leave(&mut self, from: Address, list: Vec<Info>, out: &mut Out) {
         let Some(entry) = self.list.get(from) else { return };
         let last = (entry.info.life, u32::MAX); // They said so themselves.
+        let trusted = self.trusts(from);
         self.forget(from, out);
         self.raise_tomb(from, last);
-        self.on_nodes(list, out);
+        if trusted {
+            self.on_nodes(list, out);
+        }
     }
 
     /// Compares the list with the next neighbour's.
@@ -106,8 +112,10 @@ impl Peer {
         let every = if 0 < self.restless { Span::from_micros(every.as_micros() / SOONER) } else { every };
         self.restless = self.restless.saturating_sub(1);
         self.timers.set(Purpose::Compare, self.now + every);
-        let after = self.list.iter().map(|it| it.0).find(|&it| self.compared < it);
-        let Some(next) = after.or_else(|| self.list.iter().next().map(|it| it.0)) else { return };
+        let trusted = || self.list.iter().map(|it| it.0).filter(|&it| self.trusts(it));
+        let Some(next) = trusted().find(|&it| self.compared < it).or_else(|| trusted().next()) else {
+            return;
+        };
         self.compared = next;
         let mut enclosing = Vec::new();
         self.list.diagram().enclosing(self.me.address, &mut enclosing);
@@ -121,11 +129,10 @@ impl Peer {
         it.knows = knows;
         if !enclosing.is_empty() {
             it.enclosing = enclosing;
+            it.enclosing.truncate(ENCLOSING_MAX);
         }
         let missing = self.missing_in(from);
-        if !missing.is_empty() {
-            self.drop_to([from], Msg::Nodes(missing), out);
-        }
+        self.tell_of(from, missing, out);
     }
 
     /// Whoever knows hardly anybody looks for itself soon.

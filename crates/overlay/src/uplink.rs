@@ -81,6 +81,11 @@ impl Bucket {
         Self { per_second, left: full, full, at: Time::ZERO }
     }
 
+    /// With so many in it at this time.
+    pub const fn with(self, count: u64, at: Time) -> Self {
+        Self { left: count * 1_000_000, at, ..self }
+    }
+
     /// Takes one, if there is one.
     pub fn take(&mut self, now: Time) -> bool {
         let gained = now.since(self.at).as_micros().saturating_mul(self.per_second);

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, RENDEZVOUS, hello, info, place, step};
 use machine::{Address, Input, Machine, Span, Time};
 use overlay::config::{LIST_MAX, UNPROVEN_MAX};
-use overlay::{Config, Flags, HEADERS, Info, Knows, Msg, Search};
+use overlay::{Command, Config, Flags, HEADERS, Info, Knows, Msg, Search};
 use proptest::prelude::*;
 use space::Distance;
 use wire::Message as _;
@@ -47,6 +47,78 @@ fn nobody_speaks_for_somebody_else() {
     let welcome = Msg::Welcome { from: elsewhere, list: vec![info(8, place(3, 3))], again: true };
     bench.hear(other.address, welcome);
     assert!(bench.entry(8).is_none(), "nobody had asked");
+}
+
+#[test]
+fn a_search_moves_nobody_who_has_spoken() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let who = Info { sequence: u32::MAX, position: place(30, 30), ..friend };
+    for credential in [vec![], b"friend".to_vec()] {
+        bench.hear(Address(7), Msg::Seek { who, purpose: Search::Leap, hops: 0, credential });
+    }
+    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0));
+    bench.hear(friend.address, step(3, place(21, 0)));
+    assert_eq!(bench.entry(2).unwrap().info.position, place(21, 0));
+}
+
+#[test]
+fn lies_about_somebody_end_with_their_own_first_word() {
+    for (life, sequence) in [(1, u32::MAX), (u32::MAX, 1)] {
+        let (mut bench, friend) = Bench::with_neighbour();
+        let victim = info(3, place(0, 20));
+        let lie = Info { life, sequence, position: place(0, -20), ..victim };
+        bench.hear(friend.address, Msg::Nodes(vec![lie]));
+        assert_eq!(bench.entry(3).unwrap().info.position, place(0, -20), "it may be true");
+        bench.hear(victim.address, hello(victim, b"friend"));
+        assert_eq!(bench.entry(3).unwrap().info.position, place(0, 20));
+        bench.hear(friend.address, Msg::Nodes(vec![lie]));
+        bench.hear(victim.address, step(2, place(0, 21)));
+        assert_eq!(bench.entry(3).unwrap().info.position, place(0, 21));
+    }
+}
+
+#[test]
+fn nothing_is_taken_from_whoever_has_proven_nothing() {
+    let mut bench = Bench::new();
+    let stranger = info(7, place(5, 0));
+    bench.hear(stranger.address, step(1, place(5, 0)));
+    let since = bench.entry(7).unwrap().heard;
+    bench.now += Span::from_millis(300);
+    bench.hear(stranger.address, Msg::Pong { who: Info { position: place(9, 9), ..stranger } });
+    assert_eq!((bench.entry(7).unwrap().heard, bench.entry(7).unwrap().info.position), (since, place(5, 0)));
+    assert_eq!(bench.peer.next_towards(place(5, 0)), None, "searches are not handed to them");
+    bench.hear(stranger.address, Msg::Leave(vec![info(8, place(3, 3))]));
+    assert_eq!(bench.peer.list().count(), 0, "nor is anybody whom they name");
+}
+
+#[test]
+fn nobody_is_greeted_again_and_again() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let strange = (0..50).flat_map(|_| bench.hear(friend.address, Msg::Stranger)).count();
+    let greetings = (0..9).flat_map(|_| bench.hear(friend.address, hello(friend, b"friend"))).count();
+    assert!(strange <= 1 && greetings <= 1, "{strange}, {greetings}");
+}
+
+#[test]
+fn few_are_asked_to_close_a_gap() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let enclosing = (1_000..1_600).map(Address).collect();
+    bench.hear(friend.address, Msg::Sum { knows: Knows::default(), enclosing });
+    let said = bench.walk(Span::from_secs(3), place(0, 1));
+    let asked = said.iter().filter(|it| matches!(it.1, Msg::Hello { .. })).count();
+    assert!((1..=16).contains(&asked), "{asked}");
+}
+
+#[test]
+fn whoever_has_left_is_deaf_until_they_join_again() {
+    let (mut bench, friend) = Bench::with_neighbour();
+    let said = bench.give(Input::Command(Command::Leave));
+    assert!(matches!(said[..], [(Address(2), Msg::Leave(_))]), "{said:?}");
+    assert!(bench.hear(friend.address, Msg::Ping).is_empty());
+    assert!(bench.hear(friend.address, hello(friend, b"friend")).is_empty());
+    assert_eq!(bench.peer.deadline(), None);
+    let said = bench.give(Input::Command(Command::Join(place(0, 0))));
+    assert!(matches!(said[..], [(RENDEZVOUS, Msg::Seek { .. })]), "{said:?}");
 }
 
 #[test]

@@ -64,8 +64,12 @@ fn a_peer_says_whom_it_has_met_with_its_next_move_and_only_then() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(names(bench.walk(Span::from_millis(600), place(0, 1))), [2, 3]);
+    let unproven = info(4, place(10, 10));
+    bench.hear(Address(2), Msg::Nodes(vec![unproven]));
+    assert_eq!(names(bench.walk(Span::from_millis(600), place(0, 1))), [2, 3], "one has not answered yet");
     assert!(names(bench.walk(Span::from_millis(600), place(0, 2))).is_empty());
+    bench.hear(Address(4), hello(unproven, b"friend"));
+    assert_eq!(names(bench.walk(Span::from_millis(600), place(0, 3))), [4]);
 }
 
 #[test]
@@ -80,8 +84,10 @@ fn mates_stay_known_and_are_heard_although_strangers_are_dropped() {
     }
     bench.walk(Span::from_millis(600), place(0, 1));
     assert!(bench.entry(2).is_some(), "a mate stays, however far away");
-    let apart = Bench::with(Config::paper(), of_group(1, 0));
-    assert!(apart.entry(2).is_none());
+    let mut apart = Bench::with(Config::paper(), of_group(1, 0));
+    all.into_iter().for_each(|it| drop(apart.hear(Address(3), Msg::Nodes(vec![it]))));
+    apart.walk(Span::from_millis(600), place(0, 1));
+    assert!(apart.entry(2).is_none() && apart.entry(3).is_some(), "without groups they do not");
     // Both are forgotten after a silence. The mate is known again with its next word, the stranger is not.
     for _ in 0..10 {
         bench.walk(Span::from_millis(700), place(0, 1));
