@@ -77,7 +77,8 @@ impl Peer {
         idle.into_iter().for_each(|it| self.forget(it, out));
     }
 
-    /// The short names of some of those met since the last move. In a crowd nobody is named: whoever is in one asks by itself whom it lacks.
+    /// The short names of some of those met since the last move. In a crowd nobody is named: whoever is in one asks by itself
+    /// whom it lacks.
     fn newly_met(&mut self) -> Vec<u32> {
         if !self.config.handshake || NAMES_MAX < self.list.len() {
             self.met.clear();
