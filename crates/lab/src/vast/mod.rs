@@ -3,9 +3,9 @@
 //!
 //! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `world` (who joins, walks and leaves),
 //! `oracle` (the overlay as it should be), `checkers` (what must hold all the time), `sightings` (who comes into view, and
-//! when they are heard), `delays` (when steps are heard), `traffic` (who sends how much), `results` (what came of it, in the paper's terms), `series`
-//! (several runs together), `ablation` (which cure cures what), `part` (everything that is to be run), `claims` (what should
-//! come out), `report` (tables, figures, a page).
+//! when they are heard), `delays` (when steps are heard), `traffic` (who sends how much), `results` (what came of it, in the
+//! paper's terms), `series` (several runs together), `ablation` (which cure cures what), `part` (everything that is to be
+//! run), `claims` (what should come out), `report` (tables, figures, a page).
 
 mod ablation;
 mod checkers;
