@@ -83,9 +83,12 @@ pub struct Args {
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// In which order groups join, one peer every 0.2 s.
+    /// In which order groups join.
     #[arg(long, value_enum, default_value_t = JoinsArg::Together)]
     joins: JoinsArg,
+    /// Seconds between two joins: large worlds are full sooner with less.
+    #[arg(long, default_value_t = 0.2)]
+    spacing: f64,
     /// What bytes are counted by: OverSim's messages, or our own encoding.
     #[arg(long, value_enum, default_value_t = SizesArg::Paper)]
     sizes: SizesArg,
@@ -184,6 +187,7 @@ impl Args {
             world: self.world,
             sample: self.sample.unwrap_or(usual.sample),
             seed: self.seed,
+            spacing: self.spacing,
             joins: match self.joins {
                 JoinsArg::Together => Joins::Together,
                 JoinsArg::Turns => Joins::Turns,

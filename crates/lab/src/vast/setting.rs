@@ -115,6 +115,8 @@ pub struct Options {
     pub sample: u64,
     /// In which order groups join.
     pub joins: Joins,
+    /// Between two joins, in seconds.
+    pub spacing: f64,
     /// Where chance starts.
     pub seed: u64,
     /// What bytes are counted by.
@@ -164,6 +166,7 @@ impl Options {
             sample: 300,
             seed: 1,
             joins: Joins::Together,
+            spacing: 0.2,
             sizes: Sizes::Paper,
             maps: Vec::new(),
         }
@@ -248,11 +251,11 @@ fn schedule(options: &Options) -> Schedule {
         Walk::Groups | Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
     };
     Schedule {
+        spacing: Span::from_micros((options.spacing * 1e6) as u64),
         order,
         churn: options.churn_minutes.map(|it| Churn::abrupt(minutes(it))),
         failures: options.fail.into_iter().map(fail).collect(),
         cuts: options.cut.into_iter().map(cut).collect(),
-        ..Schedule::default()
     }
 }
 
@@ -278,12 +281,13 @@ fn metres(name: &'static str, value: f64) -> Result<Distance, SettingError> {
 }
 
 fn check(options: &Options) -> Result<(), SettingError> {
-    let bounds: [(&'static str, f64, (f64, f64), &'static str); 7] = [
+    let bounds: [(&'static str, f64, (f64, f64), &'static str); 8] = [
         ("peers", f64::from(options.peers), (2.0, 20_000.0), "from 2 to 20000"),
         ("hours", options.hours, (0.001, 100.0), "from 0.001 to 100"),
         ("loss", options.loss, (0.0, 0.9), "a share from 0 to 0.9"),
         ("rate", options.rate, (0.1, 20.0), "from 0.1 to 20 per second"),
         ("speed", options.speed, (0.1, 100.0), "from 0.1 to 100 metres per second"),
+        ("spacing", options.spacing, (0.001, 60.0), "from 0.001 to 60 seconds"),
         ("sample", options.sample as f64, (1.0, 86_400.0), "from 1 to 86400 seconds"),
         ("churn-minutes", options.churn_minutes.unwrap_or(1.0), (0.1, 1e5), "from 0.1 to 100000 minutes"),
     ];
@@ -320,6 +324,7 @@ mod tests {
         assert!(refused(|it| it.loss = f64::NAN).contains("--loss NaN"));
         assert!(refused(|it| it.maps = vec![600, 30_000]).contains("--map 30000"));
         assert!(refused(|it| it.aoi = -1.0).contains("--aoi -1"));
+        assert!(refused(|it| it.spacing = 0.0).contains("--spacing 0"));
         assert!(refused(|it| it.switches = vec![("colour".into(), "red".into())]).contains("unknown-sender"));
         let wrong = refused(|it| it.switches = vec![("trigger".into(), "red".into())]);
         assert!(wrong.contains("edge or level"), "{wrong}");
