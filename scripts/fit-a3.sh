@@ -1,39 +1,44 @@
 #!/usr/bin/env bash
-# Which walk and which square bring A³'s five average savings nearest to the paper's.
+# Which walk and which square bring A³'s average savings nearest to the paper's.
 #
 # The rule was written down before it was run, and looks at no tolerance: the misfit of a candidate is the
-# root mean square of five differences (A³ saves of none, circle, circle-attenuated, field-of-view; the
-# attenuated circle saves of the circle).
+# root mean square of three differences: what A³ saves of none, circle and field-of-view, the policies whose
+# formulas the paper prints. The attenuated circle takes no part: the paper does not print its critical
+# distance, its share of the circle is nearly the same whatever the walk (the last column), so it says nothing
+# about the walk, and a term with it would only pull A³ away from its share of the circle. It and all maxima
+# are left as predictions. (This is the second rule. The first counted it; docs/lab-a3.md says what came of that.)
 #   First:  every candidate of the grid, 25 avatars, 100 runs, seed 101.
 #   Second: the five best of those at the paper's eight sizes, 10 runs, seeds 102 to 104; the lowest mean
 #           misfit is the fitted setting.
 # Seeds 1 to 5 take no part: they are the ones the setting is then judged by.
 #
-# About 40 minutes on two cores. Usage: scripts/fit-a3.sh [DIR]   (default out/fit)
+# About an hour on two cores. Usage: scripts/fit-a3.sh [DIR]   (default out/fit)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly WORLDS=(270 280 290 300 310)
+readonly WORLDS=(260 270 280 290 300 310)
 readonly SPEEDS=(0.5-1 1-2 2-4 3-6)
-readonly PAUSES=(0 15 30 45 60)
+readonly PAUSES=(0 15 30 45 60 90 120)
 readonly DIR=${1:-out/fit}
 
 cargo build --release --quiet -p ecumene
 mkdir -p "$DIR"
 
-# misfit WORLD SPEED PAUSE MORE-OPTIONS… prints the misfit and the five savings.
+# misfit WORLD SPEED PAUSE MORE-OPTIONS… prints the misfit, A³'s four savings, and what the attenuated circle
+# saves of the circle.
 misfit() {
   local world=$1 speed=$2 pause=$3
   shift 3
   target/release/ecumene lab a3 --world "$world" --speed "$speed" --pause "$pause" --format json "$@" |
-    jq -r '[.savings.average.none, .savings.average.circle, .savings.average["circle-attenuated"],
-            .savings.average["field-of-view"], .attenuation_saves.average] as $ours
-           | [81.64, 63.51, 37.48, 33.58, 41.59] as $paper
-           | ([range(5) | ($ours[.] - $paper[.]) * ($ours[.] - $paper[.])] | add / 5 | sqrt) as $misfit
-           | [$misfit] + $ours | map(. * 1000 | round / 1000) | @tsv'
+    jq -r '.savings.average as $ours
+           | [$ours.none - 81.64, $ours.circle - 63.51, $ours["field-of-view"] - 33.58] as $apart
+           | ($apart | map(. * .) | add / 3 | sqrt) as $misfit
+           | [$misfit, $ours.none, $ours.circle, $ours["field-of-view"], $ours["circle-attenuated"],
+              .attenuation_saves.average]
+           | map(. * 1000 | round / 1000) | @tsv'
 }
 
-echo "# first: misfit, saved of none, circle, circle-attenuated, field-of-view, and attenuated of circle" >&2
+echo "# first: world, speed, pause, misfit, saved of none, circle, field-of-view, circle-attenuated; attenuated of circle" >&2
 for world in "${WORLDS[@]}"; do
   for speed in "${SPEEDS[@]}"; do
     for pause in "${PAUSES[@]}"; do
