@@ -72,6 +72,11 @@ pub const BUCKETS_MAX: usize = 1 << 14;
 /// How often one address may ask, with a password or for a guest.
 pub const ADDRESS_RATE: Rate = Rate { burst: 20, every: Span::from_millis(500) };
 
+/// How many times as often one address may ask for sessions as it may come in. A player asks again whenever a line
+/// breaks, some times a second while a host is away, and a household of them loses its host at once; beyond that,
+/// asking costs the directory a look and a signature for every host.
+pub const SESSIONS_PER_ENTRY: u32 = 50;
+
 /// How often passwords may be tried for one account. Guessing goes on at 14,400 a day: hopeless but for the
 /// very worst passwords, while a person hardly notices.
 pub const ACCOUNT_RATE: Rate = Rate { burst: 10, every: Span::from_secs(6) };
@@ -83,6 +88,14 @@ pub struct Rate {
     pub burst: u32,
     /// How long it takes until once more is allowed.
     pub every: Span,
+}
+
+impl Rate {
+    /// So many times as often.
+    pub fn times(self, factor: u32) -> Self {
+        let every = Span::from_micros(self.every.as_micros() / u64::from(factor.max(1)));
+        Self { burst: self.burst.saturating_mul(factor), every }
+    }
 }
 
 /// The most bytes of one account on the disk: name, hash, and three numbers.

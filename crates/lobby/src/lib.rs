@@ -19,7 +19,8 @@
 //! let ada = lobby.finish_account(creation.hash([1; 16]), now)?;
 //!
 //! // A session, and the way through the gate of host 3.
-//! let session = lobby.session(&ada.pass, None, 5_000_000, now)?;
+//! let holder = lobby.begin_session(caller, &ada.pass)?;
+//! let session = lobby.finish_session(holder, None, 5_000_000)?; // The world's clock.
 //! let token = lobby.token(&session, 3, 42, now);
 //! let mut gate = Gate::new(Verifier::new(lobby.public(), "kosmos", 3)?, now);
 //! assert_eq!(gate.admit(&token, now)?.player, ada.player);
@@ -57,7 +58,8 @@ pub use config::Rate;
 pub use keys::{KeyError, Keys, PublicKey};
 pub use limits::{Attempts, Buckets, TooOften};
 pub use lobby::{
-    Admission, Caller, CheckedLogin, Creation, HashedCreation, Lobby, LobbyError, Login, Session, Settings,
+    Admission, Caller, CheckedLogin, Creation, HashedCreation, Holder, Lobby, LobbyError, Login, Session,
+    Settings,
 };
 pub use names::{Name, NameError, NameKey, Password, PasswordError};
 pub use passwords::{HashError, PasswordHash, hash_password, verify};

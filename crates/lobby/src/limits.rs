@@ -5,7 +5,7 @@
 //! needs no memory.
 
 use crate::NameKey;
-use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, BUCKETS_MAX, Rate};
+use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, BUCKETS_MAX, Rate, SESSIONS_PER_ENTRY};
 use machine::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -76,10 +76,11 @@ impl<K: Ord + Clone> Buckets<K> {
     }
 }
 
-/// The limits of log-in: by address, and by the name of the account.
+/// The limits of coming in: by address, by the name of the account, and by address again for sessions.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     addresses: Buckets<IpAddr>,
+    sessions: Buckets<IpAddr>,
     accounts: Buckets<NameKey>,
 }
 
@@ -92,12 +93,21 @@ impl Default for Attempts {
 impl Attempts {
     /// With rates of one's own.
     pub fn new(address: Rate, account: Rate) -> Self {
-        Self { addresses: Buckets::new(address), accounts: Buckets::new(account) }
+        Self {
+            addresses: Buckets::new(address),
+            sessions: Buckets::new(address.times(SESSIONS_PER_ENTRY)),
+            accounts: Buckets::new(account),
+        }
     }
 
     /// Somebody at this address wants something that costs.
     pub fn from_address(&mut self, now: Time, address: IpAddr) -> Result<(), TooOften> {
         self.addresses.take(now, &household(address))
+    }
+
+    /// Somebody at this address wants a session, or new tokens for one.
+    pub fn for_session(&mut self, now: Time, address: IpAddr) -> Result<(), TooOften> {
+        self.sessions.take(now, &household(address))
     }
 
     /// Somebody tries a password, whether there is such an account or not.

@@ -2,13 +2,14 @@
 //!
 //! Log-in and new accounts come in three steps, because the middle one takes tens of milliseconds and can run elsewhere:
 //! `lobby.begin_…` looks and limits, `….verify()` or `….hash(salt)` works and needs no lobby, `lobby.finish_…`
-//! decides. Each step takes what the one before gave, so none can be left out.
+//! decides. Each step takes what the one before gave, so none can be left out. Likewise for a session the world is
+//! asked for its clock only between `begin_session` and `finish_session`, when somebody has shown a pass.
 
 use crate::accounts::{AccountSettings, Accounts, CreateError, OpenError};
 use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, Rate};
 use crate::limits::{Attempts, TooOften};
 use crate::passwords::{PasswordHash, hash_password, verify};
-use crate::tokens::{Issuer, Token, TokenError, UnixSeconds};
+use crate::tokens::{Issuer, Pass, Token, TokenError, UnixSeconds};
 use crate::{Name, NameError, Password, PasswordError, PublicKey};
 use game::PlayerId;
 use machine::Time;
@@ -28,7 +29,10 @@ pub struct Lobby<M> {
 /// What a caller may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How often one address may ask. A trial with a thousand bots at one address needs more than the default.
+    /// How often one address may come in; for sessions it may ask [`SESSIONS_PER_ENTRY`] times as often. A trial with
+    /// a thousand bots at one address needs more than the default.
+    ///
+    /// [`SESSIONS_PER_ENTRY`]: crate::config::SESSIONS_PER_ENTRY
     pub address_rate: Rate,
     /// How often passwords may be tried for one account.
     pub account_rate: Rate,
@@ -100,6 +104,13 @@ pub enum LobbyError {
     /// A session that was never begun.
     #[error("there is no such session: ask for a new one")]
     NoSession,
+}
+
+/// Somebody with a good pass, before the world is asked for its clock.
+#[derive(Clone, Debug)]
+#[must_use = "whoever holds a pass has no session yet"]
+pub struct Holder {
+    pass: Pass,
 }
 
 /// A new account before its password is hashed.
@@ -208,25 +219,29 @@ impl<M: Media> Lobby<M> {
         Admission { pass: self.issuer.pass(player, name.clone(), now), player, name }
     }
 
-    /// A session for whoever holds a pass: a new one, or one of theirs again.
+    /// The first step to a session: who holds this pass.
+    pub fn begin_session(&mut self, caller: Caller, pass: &str) -> Result<Holder, LobbyError> {
+        self.attempts.for_session(caller.at, caller.address)?;
+        Ok(Holder { pass: self.issuer.check_pass(pass, caller.now)? })
+    }
+
+    /// The last step to a session: a new one, or one of theirs again.
     ///
     /// `clock` is the world's clock in microseconds, which never goes back, not even when the lobby starts anew. So
     /// a new number is higher than any before without being kept on a disk. A requested number is taken if it may
     /// have been given out: a pass says who somebody is, and a false number only ends their own sessions.
-    pub fn session(
+    pub fn finish_session(
         &mut self,
-        pass: &str,
+        holder: Holder,
         requested: Option<u64>,
         clock: u64,
-        now: UnixSeconds,
     ) -> Result<Session, LobbyError> {
-        let pass = self.issuer.check_pass(pass, now)?;
         let number = match requested {
             Some(number) if (1..=self.last_session.max(clock)).contains(&number) => number,
             Some(_) => return Err(LobbyError::NoSession),
             None => self.next_session(clock),
         };
-        Ok(Session { number, player: pass.player, name: pass.name })
+        Ok(Session { number, player: holder.pass.player, name: holder.pass.name })
     }
 
     fn next_session(&mut self, clock: u64) -> u64 {

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use machine::Span;
 use serde::Deserialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use zone::{Durability, Timing};
 
@@ -65,10 +65,12 @@ pub struct Listen {
 pub struct LobbyConfig {
     /// Where it listens.
     pub listen: SocketAddr,
-    /// Attempts per second and address.
+    /// How often one address may come in per second; for sessions it may ask 50 times as often.
     pub per_address: f64,
-    /// Attempts at once.
+    /// How often at once, after a silence; likewise.
     pub burst: u32,
+    /// Proxies that are believed when they say for whom they ask.
+    pub proxies: Vec<IpAddr>,
 }
 
 /// A host.

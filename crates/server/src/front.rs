@@ -4,11 +4,13 @@ use crate::directory::Desk;
 use crate::keeper::wall_clock;
 use crate::keys::random;
 use crate::map::corners;
+use crate::origin::origin;
 use crate::page;
 use crate::web;
 use crate::world::{self, Hosts, World};
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Json, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Json, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -19,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use space::{Polygon, ZoneId};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Files;
@@ -48,6 +50,8 @@ pub struct Front {
     pub world: World,
     /// How far one sees, in millimetres.
     pub range: u32,
+    /// Who may speak for others.
+    pub proxies: Vec<IpAddr>,
     /// Its zones and their corners, as they are told.
     zones: Value,
     hashing: mpsc::Sender<Work>,
@@ -58,11 +62,17 @@ type Work = Box<dyn FnOnce() + Send>;
 
 impl Front {
     /// A front for a lobby.
-    pub fn new(lobby: Lobby<Files>, desk: Desk, world: World, range: u32) -> anyhow::Result<Self> {
+    pub fn new(
+        lobby: Lobby<Files>,
+        desk: Desk,
+        world: World,
+        range: u32,
+        proxies: Vec<IpAddr>,
+    ) -> anyhow::Result<Self> {
         let map = world.map.partition()?;
         let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
         let zones = map.zones().map(zone).collect();
-        Ok(Self { lobby: Mutex::new(lobby), desk, world, range, zones, hashing: hashers() })
+        Ok(Self { lobby: Mutex::new(lobby), desk, world, range, proxies, zones, hashing: hashers() })
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -125,8 +135,17 @@ impl From<LobbyError> for Trouble {
     }
 }
 
-fn caller(from: SocketAddr) -> Caller {
-    Caller { address: from.ip(), at: net::clock::now(), now: wall_clock() }
+/// Who asks.
+struct Who(Caller);
+
+impl FromRequestParts<Arc<Front>> for Who {
+    type Rejection = <ConnectInfo<SocketAddr> as FromRequestParts<Arc<Front>>>::Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, front: &Arc<Front>) -> Result<Self, Self::Rejection> {
+        let ConnectInfo(from) = ConnectInfo::<SocketAddr>::from_request_parts(parts, front).await?;
+        let address = origin(from.ip(), &parts.headers, &front.proxies);
+        Ok(Self(Caller { address, at: net::clock::now(), now: wall_clock() }))
+    }
 }
 
 fn admitted(it: &Admission) -> axum::Json<Value> {
@@ -134,22 +153,21 @@ fn admitted(it: &Admission) -> axum::Json<Value> {
 }
 
 type Shared = State<Arc<Front>>;
-type From_ = ConnectInfo<SocketAddr>;
 
-async fn guest(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Name>) -> Answer {
-    let admission = front.lobby().guest(caller(from), &it.name, u64::from_le_bytes(random()))?;
+async fn guest(State(front): Shared, Who(caller): Who, Json(it): Json<Name>) -> Answer {
+    let admission = front.lobby().guest(caller, &it.name, u64::from_le_bytes(random()))?;
     Ok(admitted(&admission))
 }
 
-async fn account(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Credentials>) -> Answer {
-    let creation = front.lobby().begin_account(caller(from), &it.name, &it.password)?;
+async fn account(State(front): Shared, Who(caller): Who, Json(it): Json<Credentials>) -> Answer {
+    let creation = front.lobby().begin_account(caller, &it.name, &it.password)?;
     let hashed = slowly(&front, move || creation.hash(random())).await?;
     let admission = front.lobby().finish_account(hashed, wall_clock())?;
     Ok(admitted(&admission))
 }
 
-async fn login(State(front): Shared, ConnectInfo(from): From_, Json(it): Json<Credentials>) -> Answer {
-    let attempt = front.lobby().begin_login(caller(from), &it.name, &it.password)?;
+async fn login(State(front): Shared, Who(caller): Who, Json(it): Json<Credentials>) -> Answer {
+    let attempt = front.lobby().begin_login(caller, &it.name, &it.password)?;
     let checked = slowly(&front, move || attempt.verify()).await?;
     let admission = front.lobby().finish_login(checked, wall_clock())?;
     Ok(admitted(&admission))
@@ -190,15 +208,16 @@ async fn slowly<T: Send + 'static>(
     done.await.map_err(|_| busy())
 }
 
-async fn session(State(front): Shared, Json(it): Json<Wish>) -> Answer {
+async fn session(State(front): Shared, Who(caller): Who, Json(it): Json<Wish>) -> Answer {
     let unavailable = |why: &str| Trouble(StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
     let requested = match it.session.map(|text| text.parse()) {
         Some(Ok(number)) => Some(number),
         Some(Err(_)) => return Err(LobbyError::NoSession.into()),
         None => None,
     };
+    let holder = front.lobby().begin_session(caller, &it.pass)?;
     let clock = front.desk.clock().await.ok_or_else(|| unavailable("the directory's disk failed"))?;
-    let session = front.lobby().session(&it.pass, requested, clock, wall_clock())?;
+    let session = front.lobby().finish_session(holder, requested, clock)?;
     let hosts = hosts(&front, &session).await.ok_or_else(|| unavailable("the directory's disk failed"))?;
     if hosts.is_empty() {
         return Err(unavailable("no host is there yet: try again in a moment"));

@@ -8,6 +8,7 @@
 mod disk;
 pub mod front;
 mod keeper;
+mod origin;
 mod page;
 mod tally;
 mod zone_cell;

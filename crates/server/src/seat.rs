@@ -51,7 +51,8 @@ impl Seat {
         let media = Files::open(config.data.join("lobby"))?;
         let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
-        let front = Front::new(lobby, desk.clone(), world.clone(), rules.range().millimetres())?;
+        let (range, proxies) = (rules.range().millimetres(), config.lobby.proxies.clone());
+        let front = Front::new(lobby, desk.clone(), world.clone(), range, proxies)?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;

@@ -2,9 +2,12 @@
 
 use crate::bench::{HOST, NOW, caller, issuer, lobby, verifier};
 use game::PlayerId;
-use lobby::config::{ACCOUNT_IDS_END, ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, PASS_SECONDS};
+use lobby::config::{
+    ACCOUNT_IDS_END, ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, PASS_SECONDS, SESSIONS_PER_ENTRY,
+};
 use lobby::{
-    Admission, Caller, CreateError, Gate, Lobby, LobbyError, NameError, PasswordError, Settings, TokenError,
+    Admission, Caller, CreateError, Gate, Lobby, LobbyError, NameError, PasswordError, Session, Settings,
+    TokenError,
 };
 use machine::{Rng, Time};
 use proptest::prelude::*;
@@ -13,6 +16,17 @@ use store::Memory;
 fn join(lobby: &mut Lobby<Memory>, name: &str, password: &str) -> Result<Admission, LobbyError> {
     let creation = lobby.begin_account(caller(), name, password)?;
     lobby.finish_account(creation.hash([9; 16]), NOW)
+}
+
+/// A session by a clock, as of now.
+fn session_of(
+    lobby: &mut Lobby<Memory>,
+    pass: &str,
+    requested: Option<u64>,
+    clock: u64,
+) -> Result<Session, LobbyError> {
+    let holder = lobby.begin_session(caller(), pass)?;
+    lobby.finish_session(holder, requested, clock)
 }
 
 fn login(lobby: &mut Lobby<Memory>, name: &str, password: &str) -> Result<Admission, LobbyError> {
@@ -25,7 +39,7 @@ fn a_guest_comes_in() {
     let mut lobby = lobby();
     let guest = lobby.guest(caller(), " Ada ", 5).unwrap();
     assert_eq!((guest.player, guest.name.as_str()), (PlayerId(GUEST_IDS + 5), "Ada"));
-    let session = lobby.session(&guest.pass, None, 1_000, NOW).unwrap();
+    let session = session_of(&mut lobby, &guest.pass, None, 1_000).unwrap();
     assert_eq!((session.player, &session.name, session.number), (guest.player, &guest.name, 1_000));
     let token = Gate::new(verifier(), NOW).admit(&lobby.token(&session, HOST, 77, NOW), NOW).unwrap();
     assert_eq!((token.player, token.session, token.host), (guest.player, 1_000, HOST));
@@ -44,7 +58,7 @@ fn an_account_comes_back() {
     let mut lobby = Lobby::open(disk, issuer(), Settings::default()).unwrap();
     let again = login(&mut lobby, "aDA", "correct horse").unwrap();
     assert_eq!((again.player, again.name.as_str()), (ada.player, "Ada"));
-    assert_eq!(lobby.session(&ada.pass, None, 1, NOW).unwrap().player, ada.player);
+    assert_eq!(session_of(&mut lobby, &ada.pass, None, 1).unwrap().player, ada.player);
     assert_eq!(lobby.accounts().len(), 1);
 }
 
@@ -97,11 +111,32 @@ fn attempts_are_limited_by_account_and_by_address() {
     assert!(lobby.guest(from(202, 100), "Ada", 1).is_ok());
 }
 
+/// Whoever may come in may ask for sessions, and whoever comes in no more may still have theirs again: each is
+/// limited by itself.
+#[test]
+fn sessions_are_limited_by_address() {
+    let mut lobby = lobby();
+    let pass = lobby.guest(caller(), "Ada", 5).unwrap().pass;
+    let mut ask = |last: u8, at: Time, pass: &str| {
+        lobby.begin_session(Caller { address: [10, 0, 0, last].into(), at, now: NOW }, pass).map(drop)
+    };
+    let rate = ADDRESS_RATE.times(SESSIONS_PER_ENTRY);
+    // A forged pass counts too: to see through it costs as much.
+    for attempt in 0..rate.burst {
+        let text = if attempt % 2 == 0 { pass.as_str() } else { "forged" };
+        assert!(!matches!(ask(1, Time::ZERO, text), Err(LobbyError::TooOften(_))));
+    }
+    assert!(matches!(ask(1, Time::ZERO, &pass), Err(LobbyError::TooOften(_))));
+    assert_eq!(ask(2, Time::ZERO, &pass), Ok(()), "nobody else suffers");
+    assert_eq!(ask(1, Time::ZERO + rate.every, &pass), Ok(()));
+    assert!(lobby.guest(Caller { address: [10, 0, 0, 1].into(), ..caller() }, "Bob", 6).is_ok());
+}
+
 #[test]
 fn a_session_can_be_had_again() {
     let mut lobby = lobby();
     let pass = lobby.guest(caller(), "Ada", 5).unwrap().pass;
-    let mut number = |requested, clock| lobby.session(&pass, requested, clock, NOW).map(|it| it.number);
+    let mut number = |requested, clock| session_of(&mut lobby, &pass, requested, clock).map(|it| it.number);
     assert_eq!(number(Some(1), 0), Err(LobbyError::NoSession), "none was begun");
     assert_eq!(number(None, 500), Ok(500));
     assert_eq!(number(None, 500), Ok(501));
@@ -112,25 +147,26 @@ fn a_session_can_be_had_again() {
     }
     // A lobby that starts anew knows only the world's clock, which is past all that it gave out.
     let mut lobby = crate::bench::lobby();
-    assert_eq!(lobby.session(&pass, Some(501), 600, NOW).map(|it| it.number), Ok(501));
-    assert_eq!(lobby.session(&pass, None, 600, NOW).map(|it| it.number), Ok(600));
+    assert_eq!(session_of(&mut lobby, &pass, Some(501), 600).map(|it| it.number), Ok(501));
+    assert_eq!(session_of(&mut lobby, &pass, None, 600).map(|it| it.number), Ok(600));
 }
 
 #[test]
 fn no_session_without_a_pass() {
     let mut lobby = lobby();
     let guest = lobby.guest(caller(), "Ada", 5).unwrap();
-    let session = lobby.session(&guest.pass, None, 1, NOW).unwrap();
+    let session = session_of(&mut lobby, &guest.pass, None, 1).unwrap();
     let token = lobby.token(&session, HOST, 1, NOW);
     for (text, now, expected) in [
         (token.as_str(), NOW, TokenError::Forged),
         ("", NOW, TokenError::Forged),
         (&guest.pass, NOW.plus(PASS_SECONDS + 1), TokenError::Expired),
     ] {
-        assert_eq!(lobby.session(text, None, 2, now), Err(expected.into()));
+        let refused = lobby.begin_session(Caller { now, ..caller() }, text).unwrap_err();
+        assert_eq!(refused, expected.into());
     }
     assert_eq!(
-        lobby.session(&guest.pass, None, 0, NOW).map(|it| it.number),
+        session_of(&mut lobby, &guest.pass, None, 0).map(|it| it.number),
         Ok(2),
         "refusals used no number"
     );
@@ -144,7 +180,7 @@ proptest! {
         let pass = lobby.guest(caller(), "Ada", 5).unwrap().pass;
         let mut last = 0;
         for (clock, requested) in steps {
-            let session = lobby.session(&pass, requested, clock, NOW);
+            let session = session_of(&mut lobby, &pass, requested, clock);
             match (requested, session) {
                 (None, Ok(session)) => {
                     prop_assert!(last < session.number && clock <= session.number);
