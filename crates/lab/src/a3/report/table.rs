@@ -27,7 +27,8 @@ pub fn tables(results: &Results) -> String {
     }
     if let Some(points) = misfit(results) {
         parts.push(format!(
-            "Root mean square difference from the paper's average savings: {points:.2} points"
+            "Root mean square difference from the paper's average savings of none, circle and field-of-view: \
+             {points:.2} points"
         ));
     }
     parts.push(section(
