@@ -143,7 +143,7 @@ impl Carrier for Direct {
         }
         self.next = now + self.config.tick;
         if self.hushed {
-            return;
+            return self.engine.rest();
         }
         for it in self.carried.values() {
             self.engine.place(it.slot, it.motion.position_at(world));

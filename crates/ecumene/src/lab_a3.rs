@@ -117,8 +117,9 @@ impl Args {
 /// Runs the experiment with the paper's policies and `more`.
 pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
     let setting = Setting::new(&args.options()).map_err(|error| Failure::Asked(error.to_string()))?;
-    if args.strict && !setting.is_comparable() {
-        let why = "--strict judges the paper's claims: leave --view, --critical, --angle, --check and --sizes as they are";
+    if args.strict && !setting.is_judged() {
+        let why = "--strict judges the paper's claims: leave --view, --critical, --angle, --check and --sizes as they are, \
+                   and give --avatars that the paper has (25, 50 … 200)";
         return Err(Failure::Asked(why.into()));
     }
     if let Some(directory) = &args.out {

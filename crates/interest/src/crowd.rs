@@ -1,6 +1,6 @@
 //! Where everybody is, as arrays.
 
-use space::{COORDINATE_MIN, Heading, Position};
+use space::{COORDINATE_MAX, COORDINATE_MIN, Heading, Position};
 
 /// A place in the engine's arrays, given to whoever enters. It is given out again some time after its
 /// owner left.
@@ -46,8 +46,8 @@ impl Crowd {
     pub(crate) fn leave(&mut self, slot: Slot) {
         if self.is_present(slot) {
             self.set_present(slot, false);
-            // Out of everybody's way: an empty slot is still a point in the grid.
-            (self.xs[slot.index()], self.ys[slot.index()]) = (COORDINATE_MIN, COORDINATE_MIN);
+            // An empty slot is still a point in the grid.
+            self.place(slot, out_of_the_way(slot));
             self.leaving.push(slot.0);
         }
     }
@@ -80,4 +80,15 @@ impl Crowd {
         self.present.resize(slot.index() / 64 + 1, 0);
         slot
     }
+}
+
+/// A place for an empty slot: each another one, spread evenly over all coordinates (by the plastic number's powers).
+/// In one place, whoever looks at the cell of the grid that holds it, or at one that the grid keeps together with it,
+/// would look at all of them.
+fn out_of_the_way(slot: Slot) -> Position {
+    let along = |step: u32| {
+        let width = i64::from(COORDINATE_MAX) - i64::from(COORDINATE_MIN);
+        i64::from(COORDINATE_MIN) + i64::from(slot.0.wrapping_mul(step)) * width / i64::from(u32::MAX)
+    };
+    Position::saturating(along(0xc13f_a9a9), along(0x91e1_0da5))
 }

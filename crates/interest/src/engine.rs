@@ -72,6 +72,8 @@ pub struct Engine {
     near: NearList,
     due: Vec<Pending>,
     updates: Vec<Update>,
+    /// When the last tick was.
+    ticked: Time,
 }
 
 /// The seat of who does not observe.
@@ -114,6 +116,7 @@ impl Engine {
             near: NearList::default(),
             due: Vec::new(),
             updates: Vec::new(),
+            ticked: Time::ZERO,
         }
     }
 
@@ -135,6 +138,10 @@ impl Engine {
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
         self.crowd.leave(slot);
+        if self.observers.is_empty() {
+            // Nobody remembers anybody, and a world without observers may never be ticked.
+            self.crowd.recycle();
+        }
     }
 
     /// The owner of `slot` wants updates.
@@ -214,7 +221,28 @@ impl Engine {
             }
         }
         self.crowd.recycle();
+        self.ticked = now;
         tally
+    }
+
+    /// A tick in which nobody is told anything, for an engine that has observers but must be silent: who left is
+    /// forgotten, so that their slots can be given out again.
+    pub fn rest(&mut self) {
+        self.memory.turn();
+        for &observer in &self.observers {
+            let first = self.memory.open(observer);
+            let entries = self.memory.entries();
+            let mut kept = first;
+            for place in first..entries.len() {
+                if self.crowd.is_present(Slot(entries[place].subject)) {
+                    entries[kept] = entries[place];
+                    kept += 1;
+                }
+            }
+            entries.truncate(kept);
+            self.memory.close(observer, first);
+        }
+        self.crowd.recycle();
     }
 
     /// Decides how to find who is near, and sorts the crowd if that helps.
@@ -294,13 +322,18 @@ impl Engine {
                 continue;
             }
             let place = known.unwrap_or_else(|| {
-                entries.push(Entry { last: now, subject: near.subject, heard: false, relevant: true });
+                let subject = near.subject;
+                entries.push(Entry { last: now, seen: now, subject, heard: false, owed: true });
                 entries.len() - 1
             });
             let entry = &mut entries[place];
-            entry.relevant = true;
+            if entry.owed && entry.seen < self.ticked {
+                // It waits only while it is in view, so that who comes and goes does not overtake who stays.
+                entry.last += self.ticked.since(entry.seen);
+            }
             let age = now.since(entry.last);
-            if !entry.heard || schedule.is_due(age, relevance) {
+            (entry.seen, entry.owed) = (now, !entry.heard || schedule.is_due(age, relevance));
+            if entry.owed {
                 let urgency = urgency(&schedule, age, relevance, entry.heard);
                 self.due.push(Pending { entry: place as u32, relevance, urgency });
             }
@@ -329,7 +362,7 @@ impl Engine {
             if budget.is_some() && !bucket.take(self.crowd.bytes[entry.subject as usize]) {
                 break;
             }
-            (entry.last, entry.heard) = (now, true);
+            (entry.last, entry.heard, entry.owed) = (now, true, false);
             self.updates.push(Update { subject: Slot(entry.subject), relevance: pending.relevance });
         }
         (self.due.len() - self.updates.len()) as u64
@@ -340,10 +373,9 @@ impl Engine {
         let (entries, schedule) = (self.memory.entries(), self.config.schedule);
         let mut kept = first;
         for place in first..entries.len() {
-            let mut entry = entries[place];
-            let lasts = entry.relevant || entry.heard && !schedule.is_forgotten(now.since(entry.last));
+            let entry = entries[place];
+            let lasts = !schedule.is_forgotten(now.since(entry.seen), entry.owed);
             if lasts && self.crowd.is_present(Slot(entry.subject)) {
-                entry.relevant = false;
                 entries[kept] = entry;
                 kept += 1;
             }

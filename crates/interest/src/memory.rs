@@ -9,13 +9,16 @@ use machine::Time;
 /// One remembered pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// When the observer was last told; for a newcomer not told yet, when it was first seen.
+    /// When the observer was last told; for a newcomer not told yet, when it was first seen. Later by the time that
+    /// it was out of view while it was owed an update.
     pub(crate) last: Time,
+    /// When it was last found to be of interest.
+    pub(crate) seen: Time,
     pub(crate) subject: u32,
     /// Whether the observer was ever told.
     pub(crate) heard: bool,
-    /// Whether it was of interest in the current tick.
-    pub(crate) relevant: bool,
+    /// Whether an update was due then and did not fit the budget.
+    pub(crate) owed: bool,
 }
 
 /// Every observer's entries, one observer after the other.

@@ -10,9 +10,9 @@ pub struct Schedule {
     pub normal: Span,
     /// What exactly at the interval means.
     pub due: Due,
-    /// A subject that is no longer relevant is forgotten once its last update is this old; if it comes
-    /// back later, it counts as new. Without the wait, who steps in and out of view would be sent at
-    /// every step. Never less than the normal interval.
+    /// A subject that has not been relevant for this long is forgotten; if it comes back later, it counts
+    /// as new. Without the wait, who steps in and out of view would be sent at every step. Never less than
+    /// the normal interval.
     pub forget_after: Span,
 }
 
@@ -26,6 +26,12 @@ pub enum Due {
     /// which is what the paper's server did.
     AfterInterval,
 }
+
+/// Who was due and did not fit the budget keeps the time they have waited in view for at least this long while they are
+/// out of it. Otherwise who is only now and then in view, as before a player who looks about in a crowd, would
+/// begin to wait anew each time, and never be the one who has waited longest. A round through a crowd of a thousand
+/// takes a thin line (1 kB/s) about as long.
+const OWED_FOR: Span = Span::from_secs(30);
 
 impl Schedule {
     /// Updates every `normal` at relevance 1; forgets after four of them.
@@ -52,10 +58,11 @@ impl Schedule {
         age < self.normal
     }
 
-    /// Whether a subject that is not relevant now is forgotten `age` after its last update.
+    /// Whether a subject is forgotten that was last relevant `age` ago, and whether it was owed an update then.
     #[inline]
-    pub(crate) fn is_forgotten(&self, age: Span) -> bool {
-        self.forget_after.max(self.normal) <= age
+    pub(crate) fn is_forgotten(&self, age: Span, owed: bool) -> bool {
+        let keep = self.forget_after.max(self.normal);
+        (if owed { keep.max(OWED_FOR) } else { keep }) <= age
     }
 }
 

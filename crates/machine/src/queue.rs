@@ -90,6 +90,11 @@ impl<T> LinkQueue<T> {
         Self { waiting: VecDeque::new(), bytes: 0, limit, replaced: 0, refused: 0 }
     }
 
+    /// Another limit from now on. What waits stays, even if it is more than that.
+    pub const fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Appends a `Sure` message of `bytes` bytes.
     pub fn push_sure(&mut self, bytes: usize, item: T) -> Result<(), Full<T>> {
         if self.limit < self.bytes + bytes {

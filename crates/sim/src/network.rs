@@ -221,7 +221,10 @@ impl Network {
             let way = self.way(from, to).unwrap_or_else(|| self.add_pair(from, host));
             for way in [way, way.back()] {
                 let way = &mut self.ways[way.index()];
-                way.open(profile);
+                // There may be a link of which this end has not heard yet: it will do.
+                if !way.up {
+                    way.open(profile);
+                }
                 way.heard = way.link;
             }
             return self.accept(way, parcel);

@@ -52,13 +52,13 @@ impl Outlet {
         Some(sooner)
     }
 
-    /// What waits already was promised room: the limit is at least that.
+    /// What waits already was promised room: the limit is at least that, counted with the new overhead.
     fn set_limit(&mut self, limit: usize) {
-        let limit = limit.max(self.waiting.bytes());
-        let mut old = std::mem::replace(&mut self.waiting, LinkQueue::new(limit));
+        let mut old = std::mem::replace(&mut self.waiting, LinkQueue::new(usize::MAX));
         while let Some(parcel) = old.pop() {
             self.push(parcel);
         }
+        self.waiting.set_limit(limit.max(self.waiting.bytes()));
     }
 
     /// Whether the message that is leaving is out by now. Not so if another rate hurried it and this is its
@@ -144,6 +144,23 @@ mod tests {
         }
         assert_eq!(out, Time::from_millis(7_000));
         assert_eq!(outlet.depart(out).1, None);
+    }
+
+    #[test]
+    fn what_waits_stays_whatever_the_new_profile() {
+        let rate = NonZeroU64::MIN;
+        let mut outlet = Outlet::new(rate, Profile::new(Span::ZERO).with_queue_limit(100));
+        for _ in 0..11 {
+            assert_ne!(outlet.offer(Time::ZERO, parcel(10, Lane::Sure)), Offered::Refused);
+        }
+        outlet.reshape(Time::ZERO, rate, Profile::new(Span::ZERO).with_queue_limit(50).with_overhead(28));
+        assert_eq!(
+            outlet.offer(Time::ZERO, parcel(0, Lane::Sure)),
+            Offered::Refused,
+            "there is no room left"
+        );
+        let left = std::iter::from_fn(|| outlet.pop()).count();
+        assert_eq!(left, 11);
     }
 
     #[test]

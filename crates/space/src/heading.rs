@@ -26,10 +26,19 @@ impl Heading {
         Some(Self((turns * 65_536.0).round() as i32 as u16))
     }
 
-    /// The unit vector, the same bits on every machine.
+    /// The unit vector, the same bits on every machine. Along an axis it is exact, so that what is exactly beside
+    /// somebody is neither before nor behind them.
     pub fn unit(self) -> (f32, f32) {
-        let angle = f64::from(self.0) / 65_536.0 * std::f64::consts::TAU;
-        (libm::cos(angle) as f32, libm::sin(angle) as f32)
+        match self.0 {
+            0x0000 => (1.0, 0.0),
+            0x4000 => (0.0, 1.0),
+            0x8000 => (-1.0, 0.0),
+            0xc000 => (0.0, -1.0),
+            other => {
+                let angle = f64::from(other) / 65_536.0 * std::f64::consts::TAU;
+                (libm::cos(angle) as f32, libm::sin(angle) as f32)
+            }
+        }
     }
 
     /// The opposite direction.
@@ -50,7 +59,8 @@ mod tests {
         assert_eq!(Heading::along(i32::MIN, 0), Some(Heading::EAST.reversed()));
         assert_eq!(Heading::along(-7, -1), Some(Heading(34_248)));
         assert_eq!(Heading::along(0, 0), None);
-        assert_eq!(Heading::EAST.unit(), (1.0, 0.0));
+        assert_eq!((Heading::EAST.unit(), Heading::NORTH.unit()), ((1.0, 0.0), (0.0, 1.0)));
+        assert_eq!(Heading::NORTH.reversed().unit(), (0.0, -1.0));
     }
 
     proptest! {

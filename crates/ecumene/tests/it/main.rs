@@ -112,6 +112,12 @@ fn strict_fails_when_a_claim_does_not_come_out() {
     let output = ecumene(&stated);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("error: does not come out: A³ saves of none, average"));
+    let output = ecumene(&["lab", "a3", "--avatars", "25,30", "--minutes", "1", "--runs", "1", "--strict"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("give --avatars that the paper has"),
+        "the paper has no 30 avatars"
+    );
 }
 
 #[test]

@@ -81,6 +81,20 @@ mod tests {
     }
 
     #[test]
+    fn both_sides_are_in_view_wherever_one_looks() {
+        let half = FieldOfView::new(metres(120.0), 180.0).unwrap();
+        for quarter in 0..4 {
+            let facing = Heading(quarter << 14);
+            for side in [Heading(facing.0.wrapping_add(1 << 14)), Heading(facing.0.wrapping_sub(1 << 14))] {
+                let (x, y) = side.unit();
+                let there = Position::from_metres(100.0 * f64::from(x), 100.0 * f64::from(y)).unwrap();
+                let sight = Sight::new(Slot(0), Position::ORIGIN, facing.unit(), Slot(1), there);
+                assert_eq!(half.relevance(&sight), 1.0, "{facing:?} {side:?}");
+            }
+        }
+    }
+
+    #[test]
     fn narrow_and_full_views() {
         let narrow = FieldOfView::new(metres(120.0), 60.0).unwrap();
         assert_eq!(grade(&narrow, 10.0, 5.7), 1.0);

@@ -102,6 +102,42 @@ fn longest_silence_of_the_close(spin: Span) -> Span {
     longest
 }
 
+/// How often an observer in a crowd of 60 hears of somebody ahead of the place where they stand, in ten minutes in
+/// which they turn round every so often. Everybody close is always in view, who is ahead only half of the time.
+fn heard_of_who_is_ahead(metres_ahead: f64, turn: Span) -> usize {
+    let metres = |it| Distance::from_metres(it).unwrap();
+    let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
+    let budget = Some(Budget { bytes_per_second: 250, burst: 250 });
+    let mut engine = Engine::new(Config { budget, update_bytes: 25, ..Config::default() });
+    let eye = engine.enter(Position::ORIGIN, Heading::EAST);
+    engine.observe(eye);
+    let ahead = engine.enter(Position::from_metres(metres_ahead, 0.0).unwrap(), Heading::EAST);
+    for number in 0..60 {
+        engine.enter(Position::from_metres(20.0, f64::from(number) / 10.0).unwrap(), Heading::EAST);
+    }
+    let mut heard = 0;
+    for tick in 0..600 * 1_000 / TICK_MS {
+        let now = Time::from_millis(tick * TICK_MS);
+        let turns = now.as_micros() / turn.as_micros();
+        engine.face(eye, if turns.is_multiple_of(2) { Heading::EAST } else { Heading::EAST.reversed() });
+        engine.tick(now, &policy, |_, updates| {
+            heard += updates.iter().filter(|it| it.subject == ahead).count();
+        });
+    }
+    heard
+}
+
+/// A round through the crowd takes six seconds: longer than somebody is in view at a time.
+#[test]
+fn who_is_only_now_and_then_in_view_is_heard_of_too() {
+    for metres in [45.0, 60.0, 80.0] {
+        for turn in [Span::from_secs(1), Span::from_secs(3), Span::from_secs(10)] {
+            let heard = heard_of_who_is_ahead(metres, turn);
+            assert!(20 <= heard, "{metres} m ahead, a turn every {turn}: heard of {heard} times");
+        }
+    }
+}
+
 #[test]
 fn turning_round_in_a_crowd_does_not_silence_who_is_close() {
     for spin in [Span::from_secs(1), Span::from_secs(2), Span::from_secs(3_600)] {

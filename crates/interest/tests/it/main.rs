@@ -5,4 +5,5 @@
 mod budget;
 mod reference;
 mod schedule;
+mod slots;
 mod steady;

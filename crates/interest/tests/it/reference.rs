@@ -33,6 +33,9 @@ struct Due {
 struct Told {
     last: Time,
     heard: bool,
+    /// When it was last found relevant; whether it was due then and not told.
+    seen: Time,
+    owed: bool,
 }
 
 pub(crate) struct Reference {
@@ -41,11 +44,18 @@ pub(crate) struct Reference {
     pub(crate) budgets: BTreeMap<Slot, (Budget, i128, Time)>,
     schedule: Schedule,
     told: BTreeMap<(Slot, Slot), Told>,
+    ticked: Time,
 }
 
 impl Reference {
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { avatars: BTreeMap::new(), budgets: BTreeMap::new(), schedule, told: BTreeMap::new() }
+        Self {
+            avatars: BTreeMap::new(),
+            budgets: BTreeMap::new(),
+            schedule,
+            told: BTreeMap::new(),
+            ticked: Time::ZERO,
+        }
     }
 
     pub(crate) fn leave(&mut self, slot: Slot) {
@@ -71,9 +81,10 @@ impl Reference {
             ticked.sent.extend(chosen.into_iter().map(|it| (observer, it.subject, it.relevance.to_bits())));
         }
         for (observer, subject, _) in &ticked.sent {
-            self.told.insert((*observer, *subject), Told { last: now, heard: true });
+            self.told.insert((*observer, *subject), Told { last: now, heard: true, seen: now, owed: false });
         }
         ticked.sent.sort();
+        self.ticked = now;
         ticked
     }
 
@@ -94,15 +105,24 @@ impl Reference {
             let pair = (observer, subject);
             if relevance <= 0.0 {
                 let forget_after = self.schedule.forget_after.max(self.schedule.normal);
-                let kept = |it: &Told| it.heard && now.since(it.last) < forget_after;
+                let at_least = |it: &Told| if it.owed { Span::from_secs(30) } else { Span::ZERO };
+                let kept = |it: &Told| now.since(it.seen) < forget_after.max(at_least(it));
                 if !self.told.get(&pair).is_some_and(kept) {
                     self.told.remove(&pair);
                 }
                 continue;
             }
-            let told = *self.told.entry(pair).or_insert(Told { last: now, heard: false });
+            let told =
+                self.told.entry(pair).or_insert(Told { last: now, heard: false, seen: now, owed: true });
+            if told.owed && told.seen < self.ticked {
+                told.last += self.ticked.since(told.seen);
+            }
             let age = now.since(told.last);
-            if !told.heard || self.schedule.is_due(age, relevance) {
+            if told.heard && age < self.schedule.normal {
+                continue; // Nobody need look: it cannot be due.
+            }
+            (told.seen, told.owed) = (now, !told.heard || self.schedule.is_due(age, relevance));
+            if told.owed {
                 let lead = if told.heard { Span::ZERO } else { self.schedule.normal.times(4) };
                 let urgency = (age + lead).as_micros() as f32 * relevance;
                 due.push(Due { subject, relevance, urgency });

@@ -42,7 +42,14 @@ impl Message for Msg {
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         match bytes {
             [KIND_PADDED, len, rest @ ..] => {
-                let pose = rest.get(..usize::from(*len)).ok_or(DecodeError::TooShort)?;
+                let (pose, padding) =
+                    rest.split_at_checked(usize::from(*len)).ok_or(DecodeError::TooShort)?;
+                if bytes.len() < PADDED_BYTES {
+                    return Err(DecodeError::TooShort);
+                }
+                if PADDED_BYTES < bytes.len() || padding.iter().any(|&it| it != 0) {
+                    return Err(DecodeError::TrailingBytes);
+                }
                 Pose::decode(pose).map(Self::Padded)
             }
             [KIND_OWN, pose @ ..] => Pose::decode(pose).map(Self::Own),
@@ -66,6 +73,11 @@ mod tests {
             assert_eq!(bytes.len(), len);
             assert_eq!(Msg::decode(&bytes), Ok(msg));
         }
+        let mut odd = Vec::new();
+        Msg::Padded(pose).encode(&mut odd);
+        assert!(Msg::decode(&odd[..99]).is_err(), "an update in a shorter packet");
+        odd[99] = 1;
+        assert!(Msg::decode(&odd).is_err(), "padding that says something");
         assert!(
             Msg::decode(&[]).is_err()
                 && Msg::decode(&[KIND_PADDED, 9]).is_err()

@@ -194,6 +194,12 @@ impl Setting {
             && self.check == Span::from_millis(paper.check)
     }
 
+    /// Whether the paper's claims can be held against this: comparable, and only with numbers of avatars that the
+    /// paper tried.
+    pub fn is_judged(&self) -> bool {
+        self.is_comparable() && self.avatars.iter().all(|it| super::paper::AVATARS.contains(it))
+    }
+
     /// Checks what a person asked for.
     pub fn new(options: &Options) -> Result<Self, OptionsError> {
         let (view, critical) = (length("--view", options.view)?, length("--critical", options.critical)?);

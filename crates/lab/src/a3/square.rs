@@ -4,7 +4,7 @@
 //! be within 120 of the observer. How many are depends on the world's size alone.
 
 use super::run::run;
-use super::{Candidate, FITTED_WORLD, STATED_WORLD, Setting};
+use super::{Candidate, FITTED_WORLD, STATED_WORLD, Setting, Sizes};
 use interest::PolicyError;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -30,7 +30,8 @@ pub(super) fn measure(
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<SquareRow>, PolicyError> {
     let (none, circle) = (Candidate::none(), Candidate::circle());
-    // What everybody costs does not depend on where they are.
+    // The paper's sizes: with them what everybody costs does not depend on where they are.
+    let setting = &Setting { sizes: Sizes::Paper, ..setting.clone() };
     let all = run(setting, &none, avatars, 0)?.payload.average;
     let rows = WORLDS.par_iter().map(|&world| {
         let terrain = crate::walk::Terrain { side: (world * 1e3) as u32, ..setting.terrain };

@@ -146,6 +146,7 @@ fn our_encoding_is_smaller_than_the_papers_sizes() {
         assert!(wire.average < with_headers && with_headers < 1.2 * paper.average, "{wire:?}");
     }
     assert!(report::verdicts(&wire).is_empty(), "our sizes say nothing about the paper's claims");
+    assert_eq!(wire.squares, paper.squares, "and nothing about which square fits its tables");
 }
 
 #[test]
@@ -172,8 +173,22 @@ fn the_report_is_whole_and_draws_added_policies() {
 }
 
 #[test]
+fn only_what_the_paper_tried_is_held_against_it() {
+    let (_, results) = small(|it| (it.minutes, it.runs) = (0.1, 1));
+    assert!(report::verdicts(&results).is_empty() && report::misfit(&results).is_none());
+    // A list of one's own, without the paper's.
+    let setting =
+        Setting::new(&Options { minutes: 0.1, runs: 1, ..Options::paper(Reading::Fitted) }).unwrap();
+    for candidates in [vec![Candidate::circle()], vec![]] {
+        let results = a3::measure(&setting, &candidates, &|| ()).unwrap();
+        assert!(report::verdicts(&results).is_empty() && report::misfit(&results).is_none());
+        assert!(report::tables(&results).contains("Average"));
+    }
+}
+
+#[test]
 fn the_papers_own_numbers_pass_their_own_verdicts() {
-    let (_, mut results) = small(|it| (it.minutes, it.runs) = (0.1, 1));
+    let (_, mut results) = small(|it| (it.minutes, it.runs, it.avatars) = (0.1, 1, vec![25, 50]));
     assert!(!report::failures(&results).is_empty(), "seconds of walking do not give the paper's savings");
     for policy in &a3::paper::POLICIES[..4] {
         let (average, maximum) = a3::paper::savings(policy).unwrap();

@@ -9,7 +9,7 @@ pub enum CrowdError {
     #[error("a world {0} mm wide cannot be walked in: give a side from 1 mm to 1,073,741,823 mm")]
     Side(u32),
     /// Nobody would ever arrive.
-    #[error("walkers need a speed: give at least 1 mm/s")]
+    #[error("walkers need a speed: give some millimetres per step, and more than 0 mm/s")]
     Speed,
     /// Nobody to walk with.
     #[error("a group has members: give a size of at least 1")]

@@ -1,7 +1,7 @@
 //! The faults of hosts and links that an experiment can cause.
 //!
 //! They happen at the time at which they are called, are part of the history, and draw no chance of their
-//! own. Random faults are the experiment's business: it knows which ones its world must survive.
+//! own, but for how long what a cut held back takes when it heals. Random faults are the experiment's business: it knows which ones its world must survive.
 
 use super::Sim;
 use crate::happening::{Happening, WayId};

@@ -311,3 +311,18 @@ fn in_an_open_network_everybody_reaches_everybody() {
     assert_eq!(sim.unlinked(), 3, "nobody is at the one address, and the other is one's own");
     assert!(sim.is_linked(A, C) && !sim.is_linked(B, C));
 }
+
+/// Whoever speaks before they have heard of their new link speaks over that one: nothing is lost on the way.
+#[test]
+fn in_an_open_network_a_new_link_is_not_opened_again() {
+    let mut sim = Sim::new(1);
+    assert_eq!([A, B].map(|_| sim.add(Probe::default())), [A, B]);
+    sim.open(delay(10));
+    sim.connect(A, B, delay(10));
+    for (at, message) in [(0, 1), (5, 2), (6, 3), (30, 4)] {
+        sim.command(ms(at), A, Do::Send(vec![B], Lane::Sure, vec![message]));
+    }
+    sim.run_until(ms(100));
+    let heard: Vec<u8> = arrivals(&sim, B).into_iter().map(|it| it.1[0]).collect();
+    assert_eq!(heard, [1, 2, 3, 4]);
+}

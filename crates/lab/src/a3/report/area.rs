@@ -1,7 +1,7 @@
 //! A drawing of any policy's area of interest, by asking the policy itself: the darker, the more
 //! relevant. So a policy that somebody adds is drawn without another line of code.
 
-use interest::{Policy, Sight, Slot};
+use interest::{Policy, Reach, Sight, Slot};
 use space::{Heading, Position};
 use std::fmt::Write as _;
 
@@ -37,9 +37,12 @@ fn relevance_at(policy: &dyn Policy, half: i32, column: i32, row: i32) -> f32 {
     let centre = |cell: i32| i64::from(half) * i64::from(2 * cell + 1 - CELLS) / i64::from(CELLS);
     // Rows count downwards, y upwards.
     let there = Position::saturating(centre(column), -centre(row));
-    policy
-        .relevance(&Sight::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there))
-        .clamp(0.0, 1.0)
+    let sight = Sight::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there);
+    match policy.reach() {
+        // Nobody asks the policy there.
+        Reach::Within(reach) if (reach.millimetres() as f32) < sight.distance() => 0.0,
+        _ => policy.relevance(&sight).clamp(0.0, 1.0),
+    }
 }
 
 fn cell(svg: &mut String, column: i32, row: i32, relevance: f32) {

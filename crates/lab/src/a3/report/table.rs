@@ -88,7 +88,7 @@ fn policies(results: &Results) -> impl Iterator<Item = &str> {
 fn traffic(results: &Results, of: impl Fn(&Row) -> (f64, Option<f64>)) -> Table {
     let mut table = new_table(["avatars"].into_iter().chain(policies(results)));
     let columns = results.quality.len();
-    for rows in results.rows.chunks(columns) {
+    for rows in results.rows.chunks(columns.max(1)) {
         let cell = |row: &Row| match of(row) {
             (ours, Some(beside)) => format!("{ours:.0} ({beside:.0})"),
             (ours, None) => format!("{ours:.0}"),
@@ -115,7 +115,7 @@ fn claims(results: &Results) -> Table {
 }
 
 fn quality(results: &Results) -> Table {
-    let bands = results.quality[0].bands.iter().map(|it| it.band);
+    let bands = results.quality.iter().take(1).flat_map(|it| it.bands.iter().map(|it| it.band));
     let mut table = new_table(["relevance (A³)"].into_iter().chain(policies(results)));
     for (band, name) in bands.enumerate() {
         let of = |row: &crate::a3::QualityRow| {

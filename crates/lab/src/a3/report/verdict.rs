@@ -47,9 +47,17 @@ impl Verdict {
     }
 }
 
+/// Whether the paper says something about all of what was run: its policies, and numbers of avatars that it tried.
+fn is_judged(results: &Results) -> bool {
+    let is_there = |policy: &&str| results.savings.average.contains_key(*policy);
+    let of_the_paper = |it: &&crate::a3::Row| paper::POLICIES.contains(&it.policy.as_str());
+    paper::POLICIES[..4].iter().all(is_there)
+        && results.rows.iter().filter(of_the_paper).all(|it| it.paper_average.is_some())
+}
+
 /// A verdict per claim; none if the paper says nothing about what was run.
 pub fn verdicts(results: &Results) -> Vec<Verdict> {
-    if !results.options.comparable {
+    if !is_judged(results) {
         return Vec::new();
     }
     let mut verdicts = Vec::new();
@@ -98,13 +106,15 @@ const FITTED_BY: [&str; 3] = ["none", "circle", "field-of-view"];
 /// How far A³'s average savings are from the paper's: the root of the mean square difference, in points, over the
 /// policies by which `scripts/fit-a3.sh` chooses the fitted setting; none if the paper says nothing about what was run.
 pub fn misfit(results: &Results) -> Option<f64> {
+    if !is_judged(results) {
+        return None;
+    }
     let square = |policy: &&str| {
         let (paper, _) = paper::savings(policy).expect("table III has the paper's policies");
         let apart = results.savings.average[*policy] - paper;
         apart * apart
     };
-    let mean = FITTED_BY.iter().map(square).sum::<f64>() / FITTED_BY.len() as f64;
-    results.options.comparable.then(|| mean.sqrt())
+    Some((FITTED_BY.iter().map(square).sum::<f64>() / FITTED_BY.len() as f64).sqrt())
 }
 
 /// What the report says about the world's size, and about whether the paper can be compared with.
