@@ -85,6 +85,10 @@ pub struct HostConfig {
     pub players: SocketAddr,
     /// Where players find it, by WebSocket.
     pub web: SocketAddr,
+    /// The address that others are told, if it is not the one it listens at.
+    pub announce: Option<IpAddr>,
+    /// Where players are told to find it by WebSocket, if not at `web`.
+    pub websocket: Option<String>,
     /// The most players at once.
     pub players_max: usize,
     /// How announcements wait for disks.
@@ -228,6 +232,8 @@ impl Config {
     fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts names nobody: give at least one number");
         anyhow::ensure!(!self.world.hosts.contains(&0), "world.hosts: hosts are numbered from 1");
+        let different: std::collections::BTreeSet<_> = self.world.hosts.iter().collect();
+        anyhow::ensure!(different.len() == self.world.hosts.len(), "world.hosts names a host twice");
         anyhow::ensure!((10..=100_000).contains(&self.world.half), "world.half must be 10 to 100000 metres");
         anyhow::ensure!(
             (1..=ZONES_MAX).contains(&self.world.zones),
@@ -243,10 +249,42 @@ impl Config {
         );
         anyhow::ensure!(0 < timing.beacon, "timing.beacon must be at least 1 ms");
         anyhow::ensure!(
-            0 < self.carrier.interval && 0 < self.carrier.tick,
-            "carrier: times must be at least 1 ms"
+            (1..=60_000).contains(&self.carrier.interval) && (1..=60_000).contains(&self.carrier.tick),
+            "carrier: times must be 1 ms to a minute"
         );
-        anyhow::ensure!(0.0 < self.lobby.per_address, "lobby.per_address must be above 0");
+        anyhow::ensure!(
+            1_000 <= timing.leave,
+            "timing.leave must be at least 1000 ms: lines break now and then"
+        );
+        self.check_lobby()?;
+        self.check_host()
+    }
+
+    fn check_lobby(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            (0.001..=10_000.0).contains(&self.lobby.per_address),
+            "lobby.per_address must be 0.001 to 10000 times a second"
+        );
+        anyhow::ensure!(0 < self.lobby.burst, "lobby.burst must be at least 1, or nobody ever comes in");
+        Ok(())
+    }
+
+    fn check_host(&self) -> anyhow::Result<()> {
+        let host = &self.host;
+        anyhow::ensure!(0 < host.players_max, "host.players_max must be at least 1");
+        for (knob, at) in [("mesh", host.mesh), ("players", host.players), ("web", host.web)] {
+            anyhow::ensure!(
+                host.announce.is_some() || !at.ip().is_unspecified(),
+                "host.{knob} is {}, which nobody can call: say in host.announce which address others are to be told",
+                at.ip()
+            );
+        }
+        if let Some(url) = &host.websocket {
+            anyhow::ensure!(
+                url.starts_with("ws://") || url.starts_with("wss://"),
+                "host.websocket is {url:?}: give a whole address, such as wss://one.example.org/play"
+            );
+        }
         Ok(())
     }
 
@@ -307,5 +345,26 @@ mod tests {
         }
         assert!(why("[world]\nzones = -1").contains("zones"));
         assert!(why("[timing]\ngrace = 10").contains("timing"));
+        for (text, named) in [
+            ("[lobby]\nburst = 0", "lobby.burst"),
+            ("[lobby]\nper_address = inf", "lobby.per_address"),
+            ("[lobby]\nper_address = 0.0", "lobby.per_address"),
+            ("[host]\nplayers_max = 0", "host.players_max"),
+            ("[host]\nplayers = \"0.0.0.0:4433\"", "host.announce"),
+            ("[host]\nwebsocket = \"one.example.org\"", "wss://"),
+            ("[world]\nhosts = [1, 1]", "twice"),
+            ("[carrier]\ninterval = 10000000000000000", "carrier"),
+            ("[timing]\nleave = 0", "timing.leave"),
+        ] {
+            assert!(why(text).contains(named), "{text}: {}", why(text));
+        }
+    }
+
+    #[test]
+    fn a_host_may_be_known_by_another_address_than_it_listens_at() {
+        let config = Config::of_text(
+            "[host]\nplayers = \"0.0.0.0:4433\"\nannounce = \"203.0.113.7\"\nwebsocket = \"wss://one.example.org/play\"",
+        );
+        assert_eq!(config.unwrap().host.announce, Some([203, 0, 113, 7].into()));
     }
 }

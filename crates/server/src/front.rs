@@ -9,7 +9,8 @@ use crate::page;
 use crate::web;
 use crate::world::{self, Hosts, World};
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Json, State};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, FromRequestParts, Json, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -18,18 +19,25 @@ use lobby::{Admission, Caller, CreateError, Lobby, LobbyError, Session};
 use machine::Address;
 use net::address::host_of;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use space::{Polygon, ZoneId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use store::Files;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use zone::Reign;
 
 /// The most bytes of a request.
 const BODY_MAX: usize = 4 * 1024;
+
+/// How long what the directory said about hosts and reigns is told on. Whoever finds nobody asks again after half a
+/// second; a tenth of that is no loss.
+const SEEN_FOR: Duration = Duration::from_millis(50);
 
 /// Passwords hashed at once: each takes 19 MiB and some tens of milliseconds of a core.
 const HASHES_MAX: usize = 2;
@@ -54,6 +62,8 @@ pub struct Front {
     pub proxies: Vec<IpAddr>,
     /// Its zones and their corners, as they are told.
     zones: Value,
+    /// What the directory said last, and when.
+    seen: tokio::sync::Mutex<Option<(Instant, Arc<Scene>)>>,
     hashing: mpsc::Sender<Work>,
 }
 
@@ -72,7 +82,8 @@ impl Front {
         let map = world.map.partition()?;
         let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
         let zones = map.zones().map(zone).collect();
-        Ok(Self { lobby: Mutex::new(lobby), desk, world, range, proxies, zones, hashing: hashers() })
+        let (lobby, seen) = (Mutex::new(lobby), tokio::sync::Mutex::default());
+        Ok(Self { lobby, desk, world, range, proxies, zones, seen, hashing: hashers() })
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -135,6 +146,20 @@ impl From<LobbyError> for Trouble {
     }
 }
 
+/// What is asked for. Whoever cannot be understood is told why, like all others.
+struct Asked<T>(T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Front>> for Asked<T> {
+    type Rejection = Trouble;
+
+    async fn from_request(request: Request, front: &Arc<Front>) -> Result<Self, Trouble> {
+        let Json(it) = Json::from_request(request, front)
+            .await
+            .map_err(|why: JsonRejection| Trouble(why.status(), why.body_text()))?;
+        Ok(Self(it))
+    }
+}
+
 /// Who asks.
 struct Who(Caller);
 
@@ -154,19 +179,19 @@ fn admitted(it: &Admission) -> axum::Json<Value> {
 
 type Shared = State<Arc<Front>>;
 
-async fn guest(State(front): Shared, Who(caller): Who, Json(it): Json<Name>) -> Answer {
+async fn guest(State(front): Shared, Who(caller): Who, Asked(it): Asked<Name>) -> Answer {
     let admission = front.lobby().guest(caller, &it.name, u64::from_le_bytes(random()))?;
     Ok(admitted(&admission))
 }
 
-async fn account(State(front): Shared, Who(caller): Who, Json(it): Json<Credentials>) -> Answer {
+async fn account(State(front): Shared, Who(caller): Who, Asked(it): Asked<Credentials>) -> Answer {
     let creation = front.lobby().begin_account(caller, &it.name, &it.password)?;
     let hashed = slowly(&front, move || creation.hash(random())).await?;
     let admission = front.lobby().finish_account(hashed, wall_clock())?;
     Ok(admitted(&admission))
 }
 
-async fn login(State(front): Shared, Who(caller): Who, Json(it): Json<Credentials>) -> Answer {
+async fn login(State(front): Shared, Who(caller): Who, Asked(it): Asked<Credentials>) -> Answer {
     let attempt = front.lobby().begin_login(caller, &it.name, &it.password)?;
     let checked = slowly(&front, move || attempt.verify()).await?;
     let admission = front.lobby().finish_login(checked, wall_clock())?;
@@ -208,7 +233,7 @@ async fn slowly<T: Send + 'static>(
     done.await.map_err(|_| busy())
 }
 
-async fn session(State(front): Shared, Who(caller): Who, Json(it): Json<Wish>) -> Answer {
+async fn session(State(front): Shared, Who(caller): Who, Asked(it): Asked<Wish>) -> Answer {
     let unavailable = |why: &str| Trouble(StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
     let requested = match it.session.map(|text| text.parse()) {
         Some(Ok(number)) => Some(number),
@@ -239,13 +264,29 @@ async fn session(State(front): Shared, Who(caller): Who, Json(it): Json<Wish>) -
 }
 
 /// Who there is, and who reigns over each zone.
-async fn look(front: &Front) -> Option<(Hosts, Vec<(u32, Option<Reign>)>)> {
+struct Scene {
+    hosts: Hosts,
+    reigns: Vec<(u32, Option<Reign>)>,
+}
+
+/// How things stand, as of a moment ago: however many ask, the directory answers few.
+async fn look(front: &Front) -> Option<Arc<Scene>> {
+    let mut seen = front.seen.lock().await;
+    if let Some((_, scene)) = seen.as_ref().filter(|it| it.0.elapsed() < SEEN_FOR) {
+        return Some(scene.clone());
+    }
+    let scene = Arc::new(look_now(front).await?);
+    *seen = Some((Instant::now(), scene.clone()));
+    Some(scene)
+}
+
+async fn look_now(front: &Front) -> Option<Scene> {
     let zones: Vec<u32> = front.world.zones.keys().copied().collect();
     let keys = zones.iter().map(|&zone| zone::key(ZoneId(zone)));
     let entries = front.desk.read(std::iter::once(world::hosts_key()).chain(keys).collect()).await?;
     let hosts: Hosts = world::read(&entries[0].value).unwrap_or_default();
     let reigns = zones.into_iter().zip(entries[1..].iter().map(|it| Reign::from_bytes(&it.value)));
-    Some((hosts, reigns.collect()))
+    Some(Scene { hosts, reigns: reigns.collect() })
 }
 
 /// How useful a host is: the zones in which it decides, then those in which it would take over.
@@ -259,9 +300,10 @@ fn use_of(host: u32, reigns: &[(u32, Option<Reign>)]) -> (usize, usize) {
 
 /// All hosts with their tokens, the most useful first.
 async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
-    let (hosts, reigns) = look(front).await?;
+    let scene = look(front).await?;
+    let Scene { hosts, reigns } = &*scene;
     let mut order: Vec<_> = hosts.keys().copied().collect();
-    order.sort_by_key(|&host| std::cmp::Reverse(use_of(host, &reigns)));
+    order.sort_by_key(|&host| std::cmp::Reverse(use_of(host, reigns)));
     let lobby = front.lobby();
     let entry = |host: u32| {
         let it = &hosts[&host];
@@ -280,9 +322,10 @@ async fn hosts(front: &Front, session: &Session) -> Option<Vec<Value>> {
 }
 
 async fn health(State(front): Shared) -> axum::Json<Value> {
-    let Some((hosts, reigns)) = look(&front).await else {
+    let Some(scene) = look(&front).await else {
         return axum::Json(json!({ "status": "the directory's disk failed" }));
     };
+    let Scene { hosts, reigns } = &*scene;
     let told = |(zone, reign): &(u32, Option<Reign>)| {
         json!({
             "zone": zone,
@@ -292,7 +335,7 @@ async fn health(State(front): Shared) -> axum::Json<Value> {
         })
     };
     let zones: Vec<Value> = reigns.iter().map(told).collect();
-    let web: BTreeMap<u32, &str> = hosts.iter().map(|(&id, it)| (id, it.web())).collect();
+    let web: BTreeMap<u32, SocketAddr> = hosts.iter().map(|(&id, it)| (id, it.web)).collect();
     let hosts: Vec<_> = hosts.keys().collect();
     axum::Json(json!({
         "status": "ok", "world": front.world.id, "hosts": hosts, "web": web, "zones": zones,

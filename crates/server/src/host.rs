@@ -80,10 +80,13 @@ impl Host {
         let web = listener.local_addr()?;
         web::serve(listener, web::host_routes(house.clone(), zones.tally()));
 
+        let told = |at: SocketAddr| config.host.announce.map_or(at, |it| SocketAddr::new(it, at.port()));
+        let web = told(web);
         let entry = HostEntry {
-            mesh,
-            players: endpoint.local_addr()?,
-            socket: format!("ws://{web}/play"),
+            mesh: told(mesh),
+            players: told(endpoint.local_addr()?),
+            web,
+            socket: config.host.websocket.clone().unwrap_or_else(|| format!("ws://{web}/play")),
             certificate: identity.hash(),
             zones: house.switchboard.zones(),
         };
@@ -92,13 +95,13 @@ impl Host {
         Ok(host)
     }
 
-    /// Runs until `leave` is done, then hands over and ends.
+    /// Runs until `leave` is done or a zone cannot go on, then hands over and ends.
     pub async fn run(mut self, leave: impl Future<Output = ()>) -> anyhow::Result<()> {
         tokio::pin!(leave);
         let (_, closed) = mpsc::channel(1);
         let mut failures = std::mem::replace(&mut self.failures, closed);
         let mut renewed = tokio::time::Instant::now();
-        loop {
+        let failure = loop {
             if CERTIFICATE_EVERY < renewed.elapsed() {
                 let identity = Identity::pinned()?;
                 self.endpoint.set_server_config(Some(endpoint::players_config(&identity)?));
@@ -107,12 +110,12 @@ impl Host {
             }
             tokio::select! {
                 () = self.refresh() => (),
-                () = &mut leave => break,
-                Some(why) = failures.recv() => anyhow::bail!("a zone cannot go on: {why}"),
+                () = &mut leave => break None,
+                Some(why) = failures.recv() => break Some(why),
             }
-        }
+        };
         self.leave().await;
-        Ok(())
+        failure.map_or(Ok(()), |why| Err(anyhow::anyhow!("a zone cannot go on: {why}")))
     }
 
     /// Says where this host is, if the directory does not know, and learns where the others are.

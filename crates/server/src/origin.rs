@@ -10,8 +10,9 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// proxy names, and so on along a row of proxies. What anybody else claims counts for nothing, and a proxy that names
 /// nobody is taken for who asks.
 pub fn origin(neighbour: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
-    let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
-    let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
+    let lines = headers.get_all(FORWARDED_FOR).iter();
+    // Bytes, not text: what a player wrote at the beginning of a line must not hide what the proxy added at its end.
+    let named: Vec<&[u8]> = lines.flat_map(|line| line.as_bytes().split(|&it| it == b',')).collect();
     let mut named = named.into_iter().rev();
     let mut origin = neighbour.to_canonical();
     while proxies.iter().any(|it| it.to_canonical() == origin) {
@@ -23,11 +24,12 @@ pub fn origin(neighbour: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpA
     origin
 }
 
-/// An address, with a port or without.
-fn address(text: &str) -> Option<IpAddr> {
-    let text = text.trim();
+/// An address, with a port or without, in brackets or not.
+fn address(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(text);
     let with_port = || text.parse().map(|it: SocketAddr| it.ip());
-    text.parse().or_else(|_| with_port()).ok().map(|it: IpAddr| it.to_canonical())
+    bare.parse().or_else(|_| with_port()).ok().map(|it: IpAddr| it.to_canonical())
 }
 
 #[cfg(test)]
@@ -36,9 +38,13 @@ mod tests {
     use axum::http::HeaderValue;
 
     fn asked(neighbour: &str, lines: &[&str], proxies: &[&str]) -> String {
+        asked_in_bytes(neighbour, &lines.iter().map(|it| it.as_bytes()).collect::<Vec<_>>(), proxies)
+    }
+
+    fn asked_in_bytes(neighbour: &str, lines: &[&[u8]], proxies: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(FORWARDED_FOR, HeaderValue::from_str(line).unwrap());
+            headers.append(FORWARDED_FOR, HeaderValue::from_bytes(line).unwrap());
         }
         let proxies: Vec<IpAddr> = proxies.iter().map(|it| it.parse().unwrap()).collect();
         origin(neighbour.parse().unwrap(), &headers, &proxies).to_string()
@@ -53,7 +59,9 @@ mod tests {
     #[test]
     fn a_trusted_proxy_says_for_whom_it_asks() {
         assert_eq!(asked("10.0.0.1", &["1.2.3.4"], &["10.0.0.1"]), "1.2.3.4");
-        assert_eq!(asked("::ffff:10.0.0.1", &["[2001:db8::7]:5000"], &["10.0.0.1"]), "2001:db8::7");
+        for named in ["[2001:db8::7]:5000", "[2001:db8::7]", "2001:db8::7"] {
+            assert_eq!(asked("::ffff:10.0.0.1", &[named], &["10.0.0.1"]), "2001:db8::7");
+        }
         // Two proxies in a row, each with a line of its own or both in one.
         for lines in [&["1.2.3.4", "10.0.0.2"][..], &["1.2.3.4, 10.0.0.2"]] {
             assert_eq!(asked("10.0.0.1", lines, &["10.0.0.1", "10.0.0.2"]), "1.2.3.4");
@@ -65,6 +73,7 @@ mod tests {
     fn what_a_player_invents_counts_for_nothing() {
         assert_eq!(asked("10.0.0.1", &["6.6.6.6", "1.2.3.4"], &["10.0.0.1"]), "1.2.3.4");
         assert_eq!(asked("10.0.0.1", &["10.0.0.1, 1.2.3.4"], &["10.0.0.1"]), "1.2.3.4");
+        assert_eq!(asked_in_bytes("10.0.0.1", &[b"\xff, 1.2.3.4"], &["10.0.0.1"]), "1.2.3.4");
     }
 
     #[test]

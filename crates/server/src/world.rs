@@ -59,19 +59,14 @@ pub struct HostEntry {
     pub mesh: SocketAddr,
     /// Where players find it, by QUIC or WebTransport.
     pub players: SocketAddr,
+    /// Where its health and metrics are.
+    pub web: SocketAddr,
     /// Where players find it, by WebSocket.
     pub socket: String,
     /// The certificate it shows players.
     pub certificate: [u8; 32],
     /// The zones it may hold replicas of.
     pub zones: Vec<u32>,
-}
-
-impl HostEntry {
-    /// Where its health and metrics are: an address and a port.
-    pub fn web(&self) -> &str {
-        self.socket.trim_start_matches("ws://").trim_end_matches("/play")
-    }
 }
 
 /// All hosts, by number.

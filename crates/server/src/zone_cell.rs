@@ -34,6 +34,9 @@ const AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// unless it failed this often: then something is wrong with the machine, and the whole host goes.
 const FAILURES_MAX: u32 = 5;
 
+/// Whoever was well for this long begins to count anew: a failure now and then over months is no broken zone.
+const WELL_AFTER: Duration = Duration::from_secs(600);
+
 /// Faults are told at most this often.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
@@ -153,28 +156,37 @@ async fn supervise(
     first: impl Future<Output = Option<(End, Endings)>>,
 ) {
     let zone = recipe.config.zone.0;
-    let Some((mut end, mut endings)) = first.await else { return };
-    for _ in 0..FAILURES_MAX {
-        let why = match &end {
-            End::Stopped => "it gave up".to_owned(),
-            End::Panicked(said) => format!("it panicked: {said}"),
-        };
+    let Some((end, mut endings)) = first.await else { return };
+    let (mut why, mut failures) = (reason(&end), 0);
+    while failures < FAILURES_MAX {
+        failures += 1;
         tracing::error!(zone, why, "a replica ended; it is started again from its disk");
         metrics::counter!("ecumene_replicas_failed_total").increment(1);
         house.switchboard.remove_zone(zone);
         recipe.book.write(recipe.config.me, What::Crashed);
         tokio::time::sleep(AGAIN_AFTER).await;
-        match start(&recipe, &house, ended.clone()) {
-            Ok(handle) => drop(locked(&cells).insert(zone, handle)),
-            Err(error) => {
-                drop(failed.send(format!("{error:#}")).await);
-                return;
+        let began = Instant::now();
+        why = match start(&recipe, &house, ended.clone()) {
+            Ok(handle) => {
+                drop(locked(&cells).insert(zone, handle));
+                let Some(end) = endings.recv().await else { return };
+                reason(&end)
             }
+            // The thread of its old disk may be at work still, and hold the folder.
+            Err(error) => format!("it could not be started: {error:#}"),
+        };
+        if WELL_AFTER <= began.elapsed() {
+            failures = 0;
         }
-        let Some(next) = endings.recv().await else { return };
-        end = next;
     }
-    drop(failed.send(format!("zone {zone} failed {FAILURES_MAX} times: {end:?}")).await);
+    drop(failed.send(format!("zone {zone} failed {FAILURES_MAX} times in a row: {why}")).await);
+}
+
+fn reason(end: &End) -> String {
+    match end {
+        End::Stopped => "it gave up".to_owned(),
+        End::Panicked(said) => format!("it panicked: {said}"),
+    }
 }
 
 fn locked<T>(it: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -220,7 +232,7 @@ fn start(
 /// A twentieth early. World time may run a little slower than the clock that ticks, and a pose that is found not to be due
 /// by a microsecond waits for another tick: half the rate.
 const fn schedule(config: &CarrierConfig) -> Schedule {
-    Schedule::every(Span::from_micros(config.interval * 950))
+    Schedule::every(Span::from_micros(config.interval.saturating_mul(950)))
 }
 
 fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> {

@@ -81,7 +81,8 @@ fn each_refinement_saves() {
 #[test]
 fn the_stated_square_cannot_give_the_tables() {
     // As long as the paper's: whoever walks slowly must have time to be elsewhere.
-    let (_, results) = small(|it| (it.reading, it.minutes) = (Reading::Stated, 20.0));
+    let (_, results) =
+        small(|it| (it.reading, it.minutes, it.avatars) = (Reading::Stated, 20.0, vec![25, 50]));
     let share = |world: f64| results.squares.iter().find(|it| it.world == world).unwrap().circle_share;
     assert!(share(a3::STATED_WORLD) < 0.2, "{:?}", results.squares);
     assert!((0.35..0.65).contains(&share(a3::FITTED_WORLD)), "{:?}", results.squares);
