@@ -231,15 +231,7 @@ impl Engine {
         self.memory.turn();
         for &observer in &self.observers {
             let first = self.memory.open(observer);
-            let entries = self.memory.entries();
-            let mut kept = first;
-            for place in first..entries.len() {
-                if self.crowd.is_present(Slot(entries[place].subject)) {
-                    entries[kept] = entries[place];
-                    kept += 1;
-                }
-            }
-            entries.truncate(kept);
+            self.memory.keep(first, |entry| self.crowd.is_present(Slot(entry.subject)));
             self.memory.close(observer, first);
         }
         self.crowd.recycle();
@@ -370,17 +362,11 @@ impl Engine {
 
     /// Drops the memories from `first` on that are no longer worth keeping.
     fn forget(&mut self, now: Time, first: usize) {
-        let (entries, schedule) = (self.memory.entries(), self.config.schedule);
-        let mut kept = first;
-        for place in first..entries.len() {
-            let entry = entries[place];
-            let lasts = !schedule.is_forgotten(now.since(entry.seen), entry.owed);
-            if lasts && self.crowd.is_present(Slot(entry.subject)) {
-                entries[kept] = entry;
-                kept += 1;
-            }
-        }
-        entries.truncate(kept);
+        let schedule = self.config.schedule;
+        self.memory.keep(first, |entry| {
+            !schedule.is_forgotten(now.since(entry.seen), entry.owed)
+                && self.crowd.is_present(Slot(entry.subject))
+        });
     }
 }
 

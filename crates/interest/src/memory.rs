@@ -62,6 +62,20 @@ impl Memory {
         &mut self.new
     }
 
+    /// Of the entries from `first` on, keeps those that are worth it.
+    #[inline]
+    pub(crate) fn keep(&mut self, first: usize, is_worth_it: impl Fn(&Entry) -> bool) {
+        let mut kept = first;
+        for place in first..self.new.len() {
+            let entry = self.new[place];
+            if is_worth_it(&entry) {
+                self.new[kept] = entry;
+                kept += 1;
+            }
+        }
+        self.new.truncate(kept);
+    }
+
     /// Ends `slot`'s turn: its entries are those from `first` on.
     pub(crate) fn close(&mut self, slot: u32, first: usize) {
         let end = u32::try_from(self.new.len()).expect("a host remembers fewer than 2^32 pairs");
