@@ -1,6 +1,5 @@
 //! Where players come in: accepts connections by QUIC, WebTransport and WebSocket, within limits.
 
-use crate::bucket::Bucket;
 use crate::close::Close;
 use crate::endpoint::ALPN_PLAYERS;
 use crate::metric;
@@ -10,11 +9,9 @@ use axum::extract::ws::{CloseFrame, Message as WebMessage, WebSocket};
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
 use machine::Machine;
-use rustc_hash::FxHashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use web_transport_quinn as web;
 use wire::Message;
@@ -22,39 +19,10 @@ use wire::Message;
 /// How long a handshake may take.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(3);
 
-/// With more strangers than this, addresses must first prove that they are real.
-const STRANGERS_TRUSTED: usize = 64;
-
-/// Strangers of one address at once: nobody takes all places alone.
-const STRANGERS_PER_ADDRESS: usize = STRANGERS_MAX / 4;
-
-/// Connections per second and address, and at once. A household or a school shares an address.
-const PER_ADDRESS: (f64, f64) = (50.0, 1_000.0);
-
-/// An address with less than this left must first prove that it is real: nobody can use up another's connections by
-/// writing their address on packets.
-const PROVEN_BELOW: f64 = 500.0;
-
-/// Addresses remembered; when there are more, all are forgotten, which is generous to everybody alike.
-const ADDRESSES_MAX: usize = 65_536;
-
-pub use crate::switchboard::STRANGERS_MAX;
+pub use crate::callers::STRANGERS_MAX;
 
 /// WebSocket's codes for private use begin here.
 pub const SOCKET_CODES: u16 = 4_000;
-
-/// What is remembered of an address.
-struct Caller {
-    bucket: Bucket,
-    places: Arc<Semaphore>,
-}
-
-impl Caller {
-    fn new() -> Self {
-        let bucket = Bucket::new(PER_ADDRESS.0, PER_ADDRESS.1);
-        Self { bucket, places: Arc::new(Semaphore::new(STRANGERS_PER_ADDRESS)) }
-    }
-}
 
 /// Accepts players at an endpoint until it is closed.
 pub async fn accept<M: Machine + 'static>(endpoint: quinn::Endpoint, house: Arc<House<M>>)
@@ -62,20 +30,13 @@ where
     M::Msg: Message + Send,
     M::Command: Send,
 {
-    let mut callers: FxHashMap<IpAddr, Caller> = FxHashMap::default();
     while let Some(incoming) = endpoint.accept().await {
-        if ADDRESSES_MAX <= callers.len() {
-            callers.clear();
-        }
-        let caller = callers.entry(incoming.remote_address().ip()).or_insert_with(Caller::new);
-        let busy = STRANGERS_TRUSTED < house.switchboard.strangers() || caller.bucket.level() < PROVEN_BELOW;
-        if busy && !incoming.remote_address_validated() {
+        let (from, callers) = (incoming.remote_address().ip(), house.switchboard.callers());
+        if callers.doubts(from) && !incoming.remote_address_validated() {
             drop(incoming.retry());
             continue;
         }
-        let place = caller.places.clone().try_acquire_owned().ok();
-        let place = place.and_then(|it| Some((it, house.switchboard.stranger()?)));
-        let (true, Some(place)) = (caller.bucket.try_take(1.0), place) else {
+        let Some(place) = callers.stranger(from) else {
             metric::refused(Close::Full);
             incoming.refuse();
             continue;
@@ -101,8 +62,8 @@ async fn shake_hands(incoming: quinn::Incoming) -> Option<(Sender, Receiver)> {
     Some((Sender::Web(session.clone(), send), Receiver::Web(session, receive)))
 }
 
-/// Serves a player who came by WebSocket.
-pub async fn serve_socket<M: Machine>(socket: WebSocket, house: Arc<House<M>>)
+/// Serves a player who came by WebSocket, from this address.
+pub async fn serve_socket<M: Machine>(socket: WebSocket, from: IpAddr, house: Arc<House<M>>)
 where
     M::Msg: Message + Send,
     M::Command: Send,
@@ -120,7 +81,7 @@ where
         Ok(WebMessage::Close(_)) | Err(_) => Err(Close::Gone),
     }));
     let sender = Sender::Socket(sink);
-    match house.switchboard.stranger() {
+    match house.switchboard.callers().stranger(from) {
         Some(place) => session::serve(house, sender, Receiver::Socket(stream), place).await,
         None => {
             metric::refused(Close::Full);

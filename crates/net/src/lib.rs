@@ -9,6 +9,7 @@
 
 pub mod address;
 mod bucket;
+pub mod callers;
 pub mod cell;
 pub mod chronicle;
 pub mod clock;
@@ -17,6 +18,7 @@ pub mod dial;
 pub mod door;
 pub mod endpoint;
 pub mod frame;
+pub mod household;
 pub mod mailbox;
 pub mod mesh;
 mod metric;

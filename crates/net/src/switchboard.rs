@@ -5,24 +5,20 @@
 //! every zone of every host that is connected, and to the other zones of this one.
 
 use crate::address;
+use crate::callers::Callers;
 use crate::cell::{Handle, Inbound, Link, Naming};
 use crate::close::Close;
 use crate::mailbox::{Mailbox, fresh_id};
 use crate::mesh;
 use machine::{Address, Machine};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// Connections at once that have not shown a good token, whatever carries them: half of a full host's players may come
-/// back in the same moment.
-pub const STRANGERS_MAX: usize = 1_024;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Zones and connections.
 pub struct Switchboard<M: Machine> {
     host: u32,
     inner: Mutex<Inner<M>>,
-    strangers: Arc<Semaphore>,
+    callers: Callers,
 }
 
 struct Inner<M: Machine> {
@@ -61,21 +57,16 @@ impl<M: Machine> Switchboard<M> {
             connections: BTreeMap::new(),
             near: BTreeMap::new(),
         };
-        Self { host, inner: Mutex::new(inner), strangers: Arc::new(Semaphore::new(STRANGERS_MAX)) }
+        Self { host, inner: Mutex::new(inner), callers: Callers::default() }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner<M>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for somebody who has not shown a good token yet; `None` if there are too many.
-    pub fn stranger(&self) -> Option<OwnedSemaphorePermit> {
-        self.strangers.clone().try_acquire_owned().ok()
-    }
-
-    /// How many strangers there are.
-    pub fn strangers(&self) -> usize {
-        STRANGERS_MAX - self.strangers.available_permits()
+    /// Whoever calls, before it is known who they are.
+    pub const fn callers(&self) -> &Callers {
+        &self.callers
     }
 
     /// A zone lives here from now on; everybody connected is linked to it, and so is every other zone.
@@ -251,35 +242,5 @@ fn addresses(peer: Peer, zones: &[u32]) -> Vec<Address> {
     match peer {
         Peer::Player(player) => vec![address::player(player)],
         Peer::Host(host) => zones.iter().map(|&zone| address::replica(host, zone)).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use machine::{Input, Outbox, Time};
-
-    struct Nothing;
-
-    impl Machine for Nothing {
-        type Msg = ();
-        type Command = ();
-        type Event = ();
-
-        fn handle(&mut self, _: Time, _: Input<(), ()>, _: &mut Outbox<(), ()>) {}
-
-        fn deadline(&self) -> Option<Time> {
-            None
-        }
-    }
-
-    #[test]
-    fn there_are_only_so_many_places_for_strangers() {
-        let switchboard = Switchboard::<Nothing>::new(1);
-        let mut places: Vec<_> = (0..STRANGERS_MAX).map(|_| switchboard.stranger().unwrap()).collect();
-        assert!(switchboard.stranger().is_none());
-        places.pop();
-        assert_eq!(switchboard.strangers(), STRANGERS_MAX - 1);
-        assert!(switchboard.stranger().is_some());
     }
 }

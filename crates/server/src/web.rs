@@ -105,13 +105,17 @@ pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>) -> Router {
         .with_state(house)
 }
 
-async fn play(State(house): State<Arc<House<Host>>>, upgrade: WebSocketUpgrade) -> Response {
+async fn play(
+    State(house): State<Arc<House<Host>>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     upgrade
         .max_message_size(SOCKET_MESSAGE_MAX)
         .max_frame_size(SOCKET_MESSAGE_MAX)
         .read_buffer_size(SOCKET_MESSAGE_MAX)
         .write_buffer_size(SOCKET_MESSAGE_MAX)
-        .on_upgrade(move |socket| door::serve_socket(socket, house))
+        .on_upgrade(move |socket| door::serve_socket(socket, from.ip(), house))
 }
 
 fn health(house: &House<Host>, tally: &Tally) -> Json<serde_json::Value> {
@@ -136,6 +140,11 @@ pub async fn prometheus() -> Response {
 mod tests {
     use super::*;
     use axum::routing::post;
+    use net::Close;
+    use net::session::{Guest, Keeper};
+    use net::switchboard::Switchboard;
+    use node::NodeMsg;
+    use std::net::IpAddr;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::time::Instant;
 
@@ -166,5 +175,51 @@ mod tests {
         assert!(after <= (REQUEST_WITHIN + HEADER_WITHIN).as_secs());
         let (answer, after) = answered("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nall.").await;
         assert_eq!((answer.as_str(), after), ("HTTP/1.1 200 OK", HEADER_WITHIN.as_secs()));
+    }
+
+    /// Lets nobody in.
+    struct Nobody;
+
+    impl Keeper<NodeMsg> for Nobody {
+        fn admit(&self, _: &str) -> Result<Guest, Close> {
+            Err(Close::Refused)
+        }
+
+        fn permits(&self, _: &Guest, _: &NodeMsg) -> bool {
+            false
+        }
+    }
+
+    fn host() -> (Arc<House<Host>>, Router) {
+        let (switchboard, keeper) = (Switchboard::new(1), Box::new(Nobody));
+        let house = Arc::new(House { host: 1, switchboard, keeper, players_max: 1 });
+        (house.clone(), host_routes(house, Arc::default()))
+    }
+
+    const UPGRADE: &str = "GET /play HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+                           Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+    /// Why a WebSocket that says nothing is closed.
+    async fn shown_out(routes: &Router) -> Close {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        serve(listener, routes.clone());
+        stream.write_all(UPGRADE.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let header = answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
+        let [0x88, _, high, low, ..] = answer[header..] else { panic!("no farewell: {answer:?}") };
+        Close::of_code(u64::from(u16::from_be_bytes([high, low]) - door::SOCKET_CODES))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn strangers_by_web_socket_are_counted_by_address() {
+        let (house, routes) = host();
+        let callers = house.switchboard.callers();
+        let elsewhere = IpAddr::from([192, 0, 2, 7]);
+        let _elsewhere: Vec<_> = std::iter::from_fn(|| callers.stranger(elsewhere)).collect();
+        assert_eq!(shown_out(&routes).await, Close::Refused, "there is a place; no token comes");
+        let _here: Vec<_> = std::iter::from_fn(|| callers.stranger(IpAddr::from([127, 0, 0, 1]))).collect();
+        assert_eq!(shown_out(&routes).await, Close::Full);
     }
 }

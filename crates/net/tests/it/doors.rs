@@ -5,6 +5,7 @@ use net::cell::{self, End, Handle};
 use net::dial::{Dialer, Target};
 use net::frame::{self, Control};
 use net::{Close, endpoint};
+use std::net::IpAddr;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_are_heard_over_quic_and_over_web_socket() {
@@ -27,6 +28,21 @@ async fn without_a_good_token_nobody_comes_in() {
     // Another certificate than the lobby named.
     let elsewhere = Target::Quic { address: host.address, certificate: [0; 32] };
     assert!(Dialer::new().unwrap().dial(&elsewhere, "1 1").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_of_one_household_leave_places_for_others_whatever_carries_them() {
+    let host = TestHost::start().await;
+    let callers = host.house.switchboard.callers();
+    let mut here = Vec::from_iter(std::iter::from_fn(|| callers.stranger(host.address.ip())));
+    assert!(TestPlayer::connect(&host.quic, "1 1").await.is_err());
+    assert_eq!(TestPlayer::connect(&host.socket, "1 1").await.err(), Some(Close::Full));
+    let elsewhere = IpAddr::from([192, 0, 2, 7]);
+    assert!(callers.stranger(elsewhere).is_some());
+    for (target, token) in [(&host.quic, "1 1"), (&host.socket, "2 1")] {
+        here.pop();
+        TestPlayer::connect(target, token).await.unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

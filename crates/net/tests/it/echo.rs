@@ -1,5 +1,6 @@
 //! A host that echoes, and players to talk to it.
 
+use axum::extract::{ConnectInfo, WebSocketUpgrade};
 use machine::{Address, Input, Lane, Machine, Outbox, Time};
 use net::cell::{self, End, Handle};
 use net::dial::{Dialer, Target};
@@ -150,10 +151,12 @@ impl TestHost {
         let listener = tokio::net::TcpListener::bind(any).await.expect("the loopback works");
         let url = format!("ws://{}/play", listener.local_addr().expect("the loopback works"));
         let shared = house.clone();
-        let upgrade = move |upgrade: axum::extract::WebSocketUpgrade| {
-            std::future::ready(upgrade.on_upgrade(move |socket| door::serve_socket(socket, shared)))
+        let upgrade = move |ConnectInfo(from): ConnectInfo<SocketAddr>, upgrade: WebSocketUpgrade| {
+            let serve = move |socket| door::serve_socket(socket, from.ip(), shared);
+            std::future::ready(upgrade.on_upgrade(serve))
         };
         let routes = axum::Router::new().route("/play", axum::routing::get(upgrade));
+        let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, routes).await.expect("the loopback works") });
         let quic = Target::Quic { address, certificate: identity.hash() };
         Self { house, quic, socket: Target::Socket { url }, address, ended }
