@@ -26,6 +26,14 @@ const MESSAGES: (f64, f64) = (60.0, 240.0);
 /// and bytes.
 const BYTES: (f64, f64) = (64.0 * 1024.0, 128.0 * 1024.0);
 
+/// Whoever is silent over WebSocket for so long is asked whether they are still there: TCP itself would not tell for
+/// hours. Clients ping every second, but browsers let a page that nobody looks at do so once a minute only. They always
+/// let it answer.
+const ASKED_AFTER: Duration = Duration::from_secs(5);
+/// And after so long they are gone. It is more than QUIC's 2.5 seconds, because whatever TCP has to send again holds up
+/// all that comes after it.
+const GONE_AFTER: Duration = Duration::from_secs(10);
+
 /// How many messages of one player may wait in a zone.
 const WAITING_MAX: usize = 64;
 
@@ -203,7 +211,7 @@ where
                     return why;
                 }
             }
-            match receiver.next().await {
+            match self.next(&mut receiver).await {
                 Ok(Arrival::Stream(bytes)) => assembler.push(&bytes),
                 Ok(Arrival::Whole(bytes)) if bytes.is_empty() && matches!(receiver, Receiver::Socket(_)) => {
                     self.pay(0).await;
@@ -220,6 +228,19 @@ where
                 Err(why) => return why,
             }
         }
+    }
+
+    /// Waits for what arrives next, and over WebSocket not for ever. QUIC notices by itself that nobody is there.
+    async fn next(&self, receiver: &mut Receiver) -> Result<Arrival, Close> {
+        if !matches!(receiver, Receiver::Socket(_)) {
+            return receiver.next().await;
+        }
+        if let Ok(arrival) = timeout(ASKED_AFTER, receiver.next()).await {
+            return arrival;
+        }
+        self.mailbox.sure(frame::control(&Control::Ping(0)));
+        self.mailbox.ring();
+        timeout(GONE_AFTER - ASKED_AFTER, receiver.next()).await.unwrap_or(Err(Close::Gone))
     }
 
     /// Takes a body. One that must arrive is read later if there are too many; any other is dropped then.
@@ -267,5 +288,89 @@ where
             Ok(Control::Pong(_)) => Ok(()),
             _ => Err(Close::Protocol),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipe::SocketMessage;
+    use futures_util::{StreamExt as _, sink, stream};
+    use machine::{Input, Outbox, Time};
+    use tokio::sync::mpsc;
+    use wire::DecodeError;
+
+    #[derive(Clone, Debug)]
+    struct Word;
+
+    impl Message for Word {
+        fn encode(&self, _: &mut Vec<u8>) {}
+
+        fn decode(_: &[u8]) -> Result<Self, DecodeError> {
+            Ok(Self)
+        }
+    }
+
+    struct Nothing;
+
+    impl Machine for Nothing {
+        type Msg = Word;
+        type Command = ();
+        type Event = ();
+
+        fn handle(&mut self, _: Time, _: Input<Word, ()>, _: &mut Outbox<Word, ()>) {}
+
+        fn deadline(&self) -> Option<Time> {
+            None
+        }
+    }
+
+    struct Open;
+
+    impl Keeper<Word> for Open {
+        fn admit(&self, _: &str) -> Result<Guest, Close> {
+            Ok(Guest { player: 1, session: 1, name: "guest".to_owned() })
+        }
+
+        fn permits(&self, _: &Guest, _: &Word) -> bool {
+            true
+        }
+    }
+
+    /// For how long, and whether still after an hour, a player is there who comes by WebSocket and then says only what
+    /// `answer` says to each message. Time flies while everybody waits.
+    async fn stayed(answer: impl Fn(&Bytes) -> Option<Bytes> + Send + 'static) -> (u64, bool) {
+        let switchboard = Switchboard::<Nothing>::new(1);
+        let house = Arc::new(House { host: 1, switchboard, keeper: Box::new(Open), players_max: 1 });
+        let hello = Control::Hello { version: VERSION, token: String::new() };
+        let (say, mut said) = mpsc::unbounded_channel();
+        say.send(frame::control(&hello)).unwrap();
+        let heard = sink::unfold((), move |(), message: SocketMessage| {
+            if let SocketMessage::Frames(frames) = message
+                && let Some(answer) = answer(&frames)
+            {
+                say.send(answer).unwrap();
+            }
+            std::future::ready(Ok(()))
+        });
+        let said = stream::poll_fn(move |context| said.poll_recv(context)).map(Ok);
+        let (sender, receiver) = (Sender::Socket(Box::pin(heard)), Receiver::Socket(Box::pin(said)));
+        let began = Instant::now();
+        drop(timeout(Duration::from_secs(3_600), serve(house.clone(), sender, receiver, ())).await);
+        (began.elapsed().as_secs(), house.switchboard.is_connected(Peer::Player(1)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_vanishes_is_missed_over_web_socket_too() {
+        assert_eq!(stayed(|_| None).await, (GONE_AFTER.as_secs(), false));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_answers_stays() {
+        let pong = |heard: &Bytes| {
+            let asked = *heard == frame::control(&Control::Ping(0));
+            asked.then(|| frame::control(&Control::Pong(0)))
+        };
+        assert_eq!(stayed(pong).await, (3_600, true));
     }
 }
