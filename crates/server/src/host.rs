@@ -78,7 +78,7 @@ impl Host {
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;
         let web = listener.local_addr()?;
-        web::serve(listener, web::host_routes(house.clone(), zones.tally()));
+        web::serve(listener, web::host_routes(house.clone(), zones.tally()), Vec::new());
 
         let told = |at: SocketAddr| config.host.announce.map_or(at, |it| SocketAddr::new(it, at.port()));
         let web = told(web);

@@ -52,12 +52,12 @@ impl Seat {
         let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
         let (range, proxies) = (rules.range().millimetres(), config.lobby.proxies.clone());
-        let front = Front::new(lobby, desk.clone(), world.clone(), range, proxies)?;
+        let front = Front::new(lobby, desk.clone(), world.clone(), range, proxies.clone())?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;
         let lobby = listener.local_addr()?;
-        web::serve(listener, front::routes(Arc::new(front)));
+        web::serve(listener, front::routes(Arc::new(front)), proxies);
         let directory = directory::serve(&desk, config.directory.listen, &membership)?;
         let found =
             serde_json::json!({ "directory": directory, "lobby": lobby, "process": std::process::id() });

@@ -1,13 +1,13 @@
 //! What hosts and the lobby serve over HTTP besides the game: health, metrics, and the way in by WebSocket.
 
 use crate::tally::Tally;
-use axum::Router;
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Request, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -15,21 +15,26 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use net::door;
+use net::household::{Households, Place};
 use net::session::House;
 use node::Host;
 use serde_json::json;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tokio_io_timeout::TimeoutWriter;
 
 /// The most bytes a WebSocket message of a player may have.
 const SOCKET_MESSAGE_MAX: usize = 8 * 1024;
 
-/// TCP connections at once: all players of a full host by WebSocket, and as many more.
+/// TCP connections at once, WebSockets among them: all players of a full host by WebSocket, and as many more.
 pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// TCP connections of one household at once: nobody takes all places alone, and a school that shares an address may play.
+const PER_HOUSEHOLD: usize = CONNECTIONS_MAX / 4;
 
 /// The most bytes of a request's header.
 const HEADER_MAX: usize = 16 * 1024;
@@ -41,6 +46,8 @@ pub const CONNECTION_BYTES: usize = HEADER_MAX + 3 * SOCKET_MESSAGE_MAX + 24 * 1
 const HEADER_WITHIN: Duration = Duration::from_secs(10);
 /// and the rest of it with its answer: behind others, hashing a password takes a while.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
+/// Whoever takes nothing of what is sent to them for so long is cut off: they would keep their place for ever.
+const READ_WITHIN: Duration = Duration::from_secs(10);
 
 /// When there are no file descriptors left, trying again at once would only burn a core.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
@@ -54,16 +61,23 @@ pub fn count() -> &'static PrometheusHandle {
     })
 }
 
-/// Serves routes at a listener, in the background. Whoever takes too long to ask is cut off, and when there are too many
-/// connections the next ones wait outside.
-pub fn serve(listener: TcpListener, routes: Router) {
+/// Serves routes at a listener, in the background. Whoever takes too long to ask or to listen is cut off. When there are
+/// too many connections the next ones wait outside, and those of a household that has enough are closed; `proxies` may
+/// have all of them.
+pub fn serve(listener: TcpListener, routes: Router, proxies: Vec<IpAddr>) {
     let routes = routes.layer(middleware::from_fn(in_time));
+    let limits = Limits { households: Households::new(PER_HOUSEHOLD), proxies };
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::spawn(async move {
         loop {
             let Ok(place) = places.clone().acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, from)) => drop(tokio::spawn(answer(stream, from, routes.clone(), place))),
+                Ok((stream, from)) => match limits.admit(from.ip(), place) {
+                    Some(held) => drop(tokio::spawn(answer(stream, from, routes.clone(), held))),
+                    None => {
+                        metrics::counter!("ecumene_connections_refused_total", "why" => "full").increment(1)
+                    }
+                },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_AGAIN).await;
@@ -73,18 +87,40 @@ pub fn serve(listener: TcpListener, routes: Router) {
     });
 }
 
+/// Who may have how many connections.
+struct Limits {
+    households: Arc<Households>,
+    proxies: Vec<IpAddr>,
+}
+
+/// A connection's place, and its household's. A WebSocket takes it along, because it lasts longer than its request.
+struct Held {
+    _place: OwnedSemaphorePermit,
+    _household: Option<Place>,
+}
+
+impl Limits {
+    fn admit(&self, from: IpAddr, place: OwnedSemaphorePermit) -> Option<Arc<Held>> {
+        let speaks_for_many = self.proxies.iter().any(|it| it.to_canonical() == from.to_canonical());
+        let household = if speaks_for_many { None } else { Some(self.households.place(from)?) };
+        Some(Arc::new(Held { _place: place, _household: household }))
+    }
+}
+
 /// Answers the requests of one connection.
-async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, place: OwnedSemaphorePermit) {
+async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, held: Arc<Held>) {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
+        request.extensions_mut().insert(held.clone());
         TowerToHyperService::new(routes.clone()).call(request)
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEADER_WITHIN).max_buf_size(HEADER_MAX);
     // Small messages must not wait for more: a pose is old soon.
     drop(stream.set_nodelay(true));
-    drop(server.serve_connection(TokioIo::new(stream), service).with_upgrades().await);
-    drop(place);
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(READ_WITHIN));
+    drop(server.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades().await);
 }
 
 /// Answers in time or not at all: a body may dribble in for ever.
@@ -108,6 +144,7 @@ pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>) -> Router {
 async fn play(
     State(house): State<Arc<House<Host>>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(held): Extension<Arc<Held>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     upgrade
@@ -115,7 +152,10 @@ async fn play(
         .max_frame_size(SOCKET_MESSAGE_MAX)
         .read_buffer_size(SOCKET_MESSAGE_MAX)
         .write_buffer_size(SOCKET_MESSAGE_MAX)
-        .on_upgrade(move |socket| door::serve_socket(socket, from.ip(), house))
+        .on_upgrade(async move |socket| {
+            door::serve_socket(socket, from.ip(), house).await;
+            drop(held);
+        })
 }
 
 fn health(house: &House<Host>, tally: &Tally) -> Json<serde_json::Value> {
@@ -144,7 +184,6 @@ mod tests {
     use net::session::{Guest, Keeper};
     use net::switchboard::Switchboard;
     use node::NodeMsg;
-    use std::net::IpAddr;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::time::Instant;
 
@@ -153,7 +192,7 @@ mod tests {
     async fn answered(text: &str) -> (String, u64) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
-        serve(listener, Router::new().route("/", post(async |body: String| body)));
+        serve(listener, Router::new().route("/", post(async |body: String| body)), Vec::new());
         let mut stream = TcpStream::connect(at).await.unwrap();
         let began = Instant::now();
         stream.write_all(text.as_bytes()).await.unwrap();
@@ -203,7 +242,7 @@ mod tests {
     async fn shown_out(routes: &Router) -> Close {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        serve(listener, routes.clone());
+        serve(listener, routes.clone(), Vec::new());
         stream.write_all(UPGRADE.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.unwrap();
@@ -221,5 +260,65 @@ mod tests {
         assert_eq!(shown_out(&routes).await, Close::Refused, "there is a place; no token comes");
         let _here: Vec<_> = std::iter::from_fn(|| callers.stranger(IpAddr::from([127, 0, 0, 1]))).collect();
         assert_eq!(shown_out(&routes).await, Close::Full);
+    }
+
+    /// Both ends of a connection.
+    async fn connection() -> (TcpStream, TcpStream, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (far, from) = listener.accept().await.unwrap();
+        (near, far, from)
+    }
+
+    fn limits(proxies: &[&str]) -> Limits {
+        let proxies = proxies.iter().map(|it| it.parse().unwrap()).collect();
+        Limits { households: Households::new(PER_HOUSEHOLD), proxies }
+    }
+
+    /// So many places, and somebody's who came from here.
+    fn place(limits: &Limits, places: &Arc<Semaphore>, from: &str) -> Option<Arc<Held>> {
+        limits.admit(from.parse().unwrap(), places.clone().try_acquire_owned().ok()?)
+    }
+
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_does_not_read_their_answer_loses_their_place() {
+        let (mut near, far, from) = connection().await;
+        near.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        // More than both ends buffer.
+        let routes = Router::new().route("/", get(async || vec![0_u8; 64 * 1024 * 1024]));
+        let places = Arc::new(Semaphore::new(1));
+        let held = place(&limits(&[]), &places, "127.0.0.1").unwrap();
+        assert!(timeout(LONG, answer(far, from, routes, held)).await.is_ok());
+        assert_eq!(places.available_permits(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_web_socket_keeps_its_place_until_it_ends() {
+        let (mut near, far, from) = connection().await;
+        near.write_all(UPGRADE.as_bytes()).await.unwrap();
+        let places = Arc::new(Semaphore::new(1));
+        let held = place(&limits(&[]), &places, "127.0.0.1").unwrap();
+        let (house, routes) = host();
+        answer(far, from, routes, held).await;
+        while house.switchboard.callers().strangers() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(places.available_permits(), 0, "its request has been answered, and it goes on");
+        near.read_to_end(&mut Vec::new()).await.unwrap();
+        assert!(timeout(LONG, places.acquire()).await.is_ok());
+    }
+
+    #[test]
+    fn no_household_takes_all_connections_but_a_proxy_may() {
+        let (limits, places) = (limits(&["10.0.0.1"]), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
+        let all = |from: &str| Vec::from_iter(std::iter::from_fn(|| place(&limits, &places, from)));
+        let household = all("192.0.2.7");
+        assert_eq!(household.len(), PER_HOUSEHOLD);
+        assert_eq!(all("2001:db8::7").len(), PER_HOUSEHOLD, "another household has its own");
+        assert_eq!(all("::ffff:10.0.0.1").len(), CONNECTIONS_MAX - PER_HOUSEHOLD);
+        drop(household);
+        assert_eq!(all("192.0.2.7").len(), PER_HOUSEHOLD);
     }
 }
