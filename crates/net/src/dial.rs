@@ -197,10 +197,7 @@ impl Line {
             Sender::Quic(connection, _) => Some(connection.clone()),
             _ => None,
         };
-        for &zone in &zones {
-            let link = Link::Far { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
-            player.say(Inbound::Up(address::replica(host, zone), link));
-        }
+        let served = Served::begin(player, host, zones, &mailbox);
         let writer = tokio::spawn(write(sender, mailbox.clone()));
         let heard = AtomicU64::new(0);
         let why = tokio::select! {
@@ -210,11 +207,37 @@ impl Line {
             () = measure(&mailbox, traffic, &heard, connection.as_ref()) => Close::Gone,
         };
         mailbox.close(why);
-        for zone in zones {
-            player.say(Inbound::Down(address::replica(host, zone), mailbox.id()));
-        }
+        drop(served);
         drop(writer.await);
         why
+    }
+}
+
+/// The links over a line that is served. However that ends, also if whoever serves it is dropped in the middle, they go
+/// down and the mailbox is closed: else whoever writes would wait at it for ever and keep the connection alive.
+struct Served<'a, M: Machine> {
+    player: &'a Handle<M>,
+    host: u32,
+    zones: Vec<u32>,
+    mailbox: &'a Mailbox,
+}
+
+impl<'a, M: Machine> Served<'a, M> {
+    fn begin(player: &'a Handle<M>, host: u32, zones: Vec<u32>, mailbox: &'a Mailbox) -> Self {
+        for &zone in &zones {
+            let link = Link::Far { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
+            player.say(Inbound::Up(address::replica(host, zone), link));
+        }
+        Self { player, host, zones, mailbox }
+    }
+}
+
+impl<M: Machine> Drop for Served<'_, M> {
+    fn drop(&mut self) {
+        self.mailbox.close(Close::Gone);
+        for &zone in &self.zones {
+            self.player.say(Inbound::Down(address::replica(self.host, zone), self.mailbox.id()));
+        }
     }
 }
 

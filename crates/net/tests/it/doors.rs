@@ -87,6 +87,20 @@ async fn the_newest_session_of_a_player_is_the_only_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_nobody_serves_any_more_hangs_up() {
+    let host = TestHost::start().await;
+    for (target, token) in [(&host.quic, "1 1"), (&host.socket, "2 1")] {
+        let mut player = TestPlayer::connect(target, token).await.unwrap();
+        assert_eq!(host.house.switchboard.count().0, 1);
+        player.ended.abort();
+        assert_eq!(player.next().await, "down");
+        while 0 < host.house.switchboard.count().0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_guest_may_not_say_ends_their_connection_and_no_other() {
     let host = TestHost::start().await;
     let mut honest = TestPlayer::connect(&host.quic, "1 1").await.unwrap();
