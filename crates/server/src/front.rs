@@ -12,7 +12,7 @@ use axum::Router;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, FromRequestParts, Json, Request, State};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, Uri};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use lobby::{Admission, Caller, CreateError, Lobby, LobbyError, Session};
@@ -124,12 +124,13 @@ struct Wish {
 
 type Answer = Result<axum::Json<Value>, Trouble>;
 
-/// Why there is no answer, for a person.
-struct Trouble(StatusCode, String);
+/// Why there is no answer, for a person; and after how many seconds there may be one, for a program.
+struct Trouble(StatusCode, String, Option<u64>);
 
 impl IntoResponse for Trouble {
     fn into_response(self) -> Response {
-        (self.0, axum::Json(json!({ "error": self.1 }))).into_response()
+        let after = self.2.map(|it| [(header::RETRY_AFTER, it)]);
+        (self.0, after, axum::Json(json!({ "error": self.1 }))).into_response()
     }
 }
 
@@ -142,7 +143,11 @@ impl From<LobbyError> for Trouble {
             LobbyError::Create(CreateError::Taken) => StatusCode::CONFLICT,
             LobbyError::Create(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
-        Self(status, error.to_string())
+        let after = match &error {
+            LobbyError::TooOften(it) => Some(it.0.as_micros().div_ceil(1_000_000)),
+            _ => None,
+        };
+        Self(status, error.to_string(), after)
     }
 }
 
@@ -155,7 +160,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Front>> for Asked<T> {
     async fn from_request(request: Request, front: &Arc<Front>) -> Result<Self, Trouble> {
         let Json(it) = Json::from_request(request, front)
             .await
-            .map_err(|why: JsonRejection| Trouble(why.status(), why.body_text()))?;
+            .map_err(|why: JsonRejection| Trouble(why.status(), why.body_text(), None))?;
         Ok(Self(it))
     }
 }
@@ -222,7 +227,7 @@ async fn slowly<T: Send + 'static>(
     front: &Front,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Trouble> {
-    let busy = || Trouble(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned());
+    let busy = || Trouble(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned(), None);
     let (sender, done) = oneshot::channel();
     let work = move || {
         if !sender.is_closed() {
@@ -234,7 +239,7 @@ async fn slowly<T: Send + 'static>(
 }
 
 async fn session(State(front): Shared, Who(caller): Who, Asked(it): Asked<Wish>) -> Answer {
-    let unavailable = |why: &str| Trouble(StatusCode::SERVICE_UNAVAILABLE, why.to_owned());
+    let unavailable = |why: &str| Trouble(StatusCode::SERVICE_UNAVAILABLE, why.to_owned(), None);
     let requested = match it.session.map(|text| text.parse()) {
         Some(Ok(number)) => Some(number),
         Some(Err(_)) => return Err(LobbyError::NoSession.into()),
@@ -344,4 +349,21 @@ async fn health(State(front): Shared) -> axum::Json<Value> {
 
 async fn file(uri: Uri) -> Response {
     page::find(uri.path()).map_or_else(|| StatusCode::NOT_FOUND.into_response(), |it| it.into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_asks_too_often_is_told_for_how_long_in_words_and_in_a_header() {
+        let too_often = lobby::TooOften(machine::Span::from_millis(1_500));
+        let trouble = Trouble::from(LobbyError::from(too_often));
+        assert!(trouble.1.ends_with("try again in 2 s"), "{}", trouble.1);
+        let response = trouble.into_response();
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "2");
+        let refused = Trouble::from(LobbyError::NoSession).into_response();
+        assert!(!refused.headers().contains_key(header::RETRY_AFTER));
+    }
 }
