@@ -104,6 +104,8 @@ struct Pending<G: Game> {
 /// `crates/client/examples/bot.rs` is a whole program.
 pub struct Client<G: Game> {
     stay: Stay,
+    /// Its own, nobody else's.
+    dialer: Dialer,
     pass: Pass,
     pending: Arc<Mutex<Pending<G>>>,
     events: mpsc::UnboundedReceiver<Event<G::Notice>>,
@@ -132,14 +134,15 @@ where
             Login::NewAccount { name, password } => lobby.account(&name, &password).await?,
         };
         let seed = pass.player;
-        let options = StayOptions { transport, dialer: Dialer::new()?, book: Book::default(), seed };
+        let dialer = Dialer::new()?;
+        let options = StayOptions { transport, dialer: dialer.clone(), book: Book::default(), seed };
         let (heard, happenings) = mpsc::unbounded_channel();
         let stay = Stay::begin(&lobby, &pass, options, |config, _| Node::new(config), heard).await?;
         check_game::<G>(&stay.info)?;
         let pending = Arc::new(Mutex::new(Pending { answers: BTreeMap::new(), guesses: BTreeMap::new() }));
         let (events_in, events) = mpsc::unbounded_channel();
         tokio::spawn(translate::<G>(happenings, events_in, pending.clone(), stay.player.clone()));
-        Ok(Self { stay, pass, pending, events, tracks: Arc::default(), turn: Mutex::new(()) })
+        Ok(Self { stay, dialer, pass, pending, events, tracks: Arc::default(), turn: Mutex::new(()) })
     }
 
     /// What proves who this player is, to come back with [`Login::Again`].
@@ -215,9 +218,10 @@ where
         &self.stay.info
     }
 
-    /// Leaves the world.
+    /// Leaves the world. When this returns, the hosts have been told: a program may end.
     pub async fn leave(self) {
         self.stay.end().await;
+        self.dialer.close().await;
     }
 }
 
@@ -261,6 +265,8 @@ async fn translate<G: Game>(
             return;
         }
     }
+    // The stay is over: nobody will answer what still waits.
+    locked(&pending).answers.clear();
 }
 
 fn answer<G: Game>(pending: &Mutex<Pending<G>>, number: u64, outcome: Outcome) {

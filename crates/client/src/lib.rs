@@ -15,12 +15,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Read [`Client`] first; `stay` keeps the connections, `lobby` asks for tokens, `view` draws the world a little in the
+//! Read [`Client`] first; `stay` keeps the connections, `tokens` shares what the lobby gives them, `lobby` asks it, `view` draws the world a little in the
 //! past. The rules of playing (numbering, sending again, whom to believe) are not here: they are `zone::Player`.
 
 mod client;
 mod lobby;
 mod stay;
+mod tokens;
 mod view;
 
 pub use client::{ActError, Client, ConnectError, Event, Login};

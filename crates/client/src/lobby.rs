@@ -1,9 +1,10 @@
 //! Asks the lobby for passes, sessions and tokens, as drawn in `docs/net.md`.
 
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::Request;
 use hyper::body::Bytes;
+use hyper::header::{HeaderMap, RETRY_AFTER};
 use hyper::http::request::Builder;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -21,6 +22,11 @@ const ANSWER_MAX: usize = 256 * 1024;
 /// How long an answer may take: hashing a password behind others takes a while.
 const WITHIN: Duration = Duration::from_secs(10);
 
+/// How long to wait after too many questions if the lobby does not say,
+const WAIT_UNTOLD: Duration = Duration::from_secs(1);
+/// and at most: the lobby itself never asks for more than some seconds, but whatever stands before it may say anything.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
 /// Why the lobby gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LobbyError {
@@ -30,6 +36,16 @@ pub enum LobbyError {
     /// It said no, and why.
     #[error("{1}")]
     Refused(u16, String),
+    /// It was asked too often; how long to wait before the next time.
+    #[error("{1}")]
+    TooOften(Duration, String),
+}
+
+impl LobbyError {
+    /// Whether asking the same again will never help: the pass is not good, or there is no such session.
+    pub const fn is_final(&self) -> bool {
+        matches!(self, Self::Refused(400 | 401, _))
+    }
 }
 
 /// A lobby.
@@ -169,6 +185,12 @@ fn number<'a, D: serde::Deserializer<'a>>(from: D) -> Result<u64, D::Error> {
     String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
 }
 
+/// How long somebody who asked too often should wait.
+fn wait_told(headers: &HeaderMap) -> Duration {
+    let told = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok()?.parse().ok());
+    told.map_or(WAIT_UNTOLD, Duration::from_secs).min(WAIT_MAX)
+}
+
 impl Lobby {
     /// The lobby at an address such as `127.0.0.1:8080`, with or without `http://` before it.
     pub fn new(address: &str) -> Self {
@@ -236,6 +258,7 @@ impl Lobby {
         let request = request.map_err(|it| away(&it))?;
         let response = sender.send_request(request).await.map_err(|it| away(&it))?;
         let status = response.status();
+        let wait = wait_told(response.headers());
         let body = Limited::new(response.into_body(), ANSWER_MAX).collect().await;
         let body = body.map_err(|it| self.away(&it.to_string()))?.to_bytes();
         if status.is_success() {
@@ -243,7 +266,10 @@ impl Lobby {
         }
         let told: Option<Value> = serde_json::from_slice(&body).ok();
         let why = told.as_ref().and_then(|it| it["error"].as_str()).unwrap_or("it did not say why");
-        Err(LobbyError::Refused(status.as_u16(), why.to_owned()))
+        Err(match status {
+            StatusCode::TOO_MANY_REQUESTS => LobbyError::TooOften(wait, why.to_owned()),
+            status => LobbyError::Refused(status.as_u16(), why.to_owned()),
+        })
     }
 
     fn away(&self, why: &str) -> LobbyError {

@@ -1,6 +1,7 @@
 //! A stay in the world: the player's machine in a cell, and lines to its hosts that are dialled again when they break.
 
 use crate::lobby::{HostInfo, Lobby, LobbyError, Pass, SessionInfo};
+use crate::tokens::{Numbered, Pauses, Tokens};
 use history::{Entry, Header, What, file_name};
 use machine::{Address, Rng, Time};
 use net::cell::{self, Handle, Inbound, Owner};
@@ -23,11 +24,11 @@ const LINES: usize = 3;
 /// Where there are several, whoever walks over a border must know who decides there: all hosts, up to so many.
 const LINES_MESHED: usize = 16;
 
-/// How soon a broken line is dialled again, and how long at most it takes when it keeps breaking.
-const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-
 /// The lobby is asked who else there is when nobody on the line has decided for this long, and again after as long.
 const ASK_AROUND_AFTER: Duration = Duration::from_millis(500);
+
+/// Names the chance of asking the lobby; a line's is named by its host.
+const LOBBY: u64 = u64::MAX;
 
 /// How a player connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,11 +91,12 @@ pub struct Counts {
     pub traffic: Arc<Traffic>,
     /// Lines that were made anew after they broke.
     pub redials: AtomicU64,
-    /// Whether a newer session took over, or the world let nobody in.
+    /// Whether the stay is over although nobody ended it: a newer session took over, or the lobby no longer knows the
+    /// pass or the session. Then its machine has stopped, and nothing more is heard.
     pub ended: AtomicBool,
 }
 
-/// A stay in the world.
+/// A stay in the world. Dropped without [`Stay::end`], it hangs up without a goodbye.
 pub struct Stay {
     /// The player's machine.
     pub player: Handle<Node>,
@@ -133,13 +135,14 @@ impl Stay {
         cell::spawn_task(make(config, &info), owner, inbox);
         let counts = Arc::new(Counts::default());
         let book = options.book.clone();
+        let tokens = Tokens::new(info.clone(), Rng::seeded(options.seed).fork_named(LOBBY));
         let operator = Operator {
             lobby: lobby.clone(),
             pass: pass.clone(),
             options,
             player: player.clone(),
             counts: counts.clone(),
-            fresh: Arc::new(watch::channel((0, info.clone())).0),
+            tokens: Arc::new(tokens),
             doubt,
         };
         let mut lines = JoinSet::new();
@@ -157,6 +160,12 @@ impl Stay {
         self.lines.shutdown().await;
         self.book.note(self.address, What::Stopped);
         self.book.flush();
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        self.player.say(Inbound::Stop);
     }
 }
 
@@ -192,8 +201,8 @@ struct Operator {
     options: StayOptions,
     player: Handle<Node>,
     counts: Arc<Counts>,
-    /// The newest tokens, and how many times they were fetched. All lines share them.
-    fresh: Arc<watch::Sender<(u64, SessionInfo)>>,
+    /// All lines share them.
+    tokens: Arc<Tokens>,
     doubt: watch::Receiver<u64>,
 }
 
@@ -204,10 +213,11 @@ fn lines_to(info: &SessionInfo) -> Vec<u32> {
 }
 
 impl Operator {
+    /// Keeps lines until the stay is over; then all of them end, and the owner hears nothing more.
     async fn operate(mut self) {
         let mut lines = JoinSet::new();
         let mut called: Vec<u32> = Vec::new();
-        let mut fresh = self.fresh.subscribe();
+        let mut fresh = self.tokens.subscribe();
         loop {
             let hosts: Vec<u32> = lines_to(&fresh.borrow_and_update().1);
             for host in hosts {
@@ -217,12 +227,24 @@ impl Operator {
                 called.push(host);
                 lines.spawn(self.clone().keep(host));
             }
-            tokio::select! {
-                _ = fresh.changed() => (),
-                // Somebody may decide now whom the lobby did not know of when it was asked last.
-                () = self.searches() => drop(self.renew().await),
+            let goes_on = tokio::select! {
+                _ = fresh.changed() => true,
+                Some(_) = lines.join_next() => false,
+                goes_on = self.ask_around() => goes_on,
+            };
+            if !goes_on {
+                break;
             }
         }
+        self.counts.ended.store(true, Ordering::Relaxed);
+        self.player.say(Inbound::Stop);
+    }
+
+    /// Asks the lobby again once nobody is found: somebody may decide now whom it did not know of when it was asked
+    /// last. Whether the stay goes on.
+    async fn ask_around(&mut self) -> bool {
+        self.searches().await;
+        self.newer(self.tokens.newest().0).await.is_some()
     }
 
     /// Waits until nobody has been found for a while who decides.
@@ -244,15 +266,12 @@ impl Operator {
         self.player.look(|it| it.player().is_searching()).await == Some(true)
     }
 
-    /// Keeps the line to one host.
+    /// Keeps the line to one host until the stay is over.
     async fn keep(mut self, host: u32) {
-        let mut spread = Rng::seeded(self.options.seed).fork_named(u64::from(host));
-        let mut used = 0;
-        let mut wait = AGAIN.0;
+        let mut pauses = Pauses::new(Rng::seeded(self.options.seed).fork_named(u64::from(host)));
+        let (mut used, mut info) = self.tokens.newest();
         let mut first = true;
         loop {
-            let (version, info) = if first { self.fresh.borrow().clone() } else { self.tokens(used).await };
-            used = version;
             let found =
                 info.hosts.iter().find(|it| it.host == host).and_then(|it| Some((it, self.target(it)?)));
             let ended = match found {
@@ -261,7 +280,7 @@ impl Operator {
                         if !first {
                             self.counts.redials.fetch_add(1, Ordering::Relaxed);
                         }
-                        wait = AGAIN.0;
+                        pauses.reset();
                         line.serve(&self.player, &self.counts.traffic, &mut self.doubt).await
                     }
                     Err(why) => why,
@@ -270,13 +289,17 @@ impl Operator {
             };
             first = false;
             if ended == Close::Superseded {
-                return self.counts.ended.store(true, Ordering::Relaxed);
+                return;
             }
-            // Not all at once: a crowd that lost its host must not come back as one.
-            let share = Duration::from_micros(spread.below(wait.as_micros() as u64));
-            tokio::time::sleep(wait / 2 + share).await;
-            wait = (wait * 2).min(AGAIN.1);
+            tokio::time::sleep(pauses.next()).await;
+            let Some(newer) = self.newer(used).await else { return };
+            (used, info) = newer;
         }
+    }
+
+    /// Tokens newer than those of this number; `None` if the stay is over.
+    async fn newer(&self, than: u64) -> Option<Numbered> {
+        self.tokens.newer(than, |session| self.lobby.renew(&self.pass, session)).await
     }
 
     fn target(&self, host: &HostInfo) -> Option<Target> {
@@ -284,29 +307,5 @@ impl Operator {
             Transport::Quic => Target::Quic { address: host.address, certificate: host.certificate()? },
             Transport::WebSocket => Target::Socket { url: host.websocket.clone() },
         })
-    }
-
-    /// Tokens that this line has not used: another line's newer ones, or the lobby's.
-    async fn tokens(&self, used: u64) -> (u64, SessionInfo) {
-        loop {
-            let known = self.fresh.borrow().clone();
-            // A token lives for half a minute; another line may have fetched these longer ago. Then the host refuses,
-            // and the next round fetches new ones.
-            if used < known.0 {
-                return known;
-            }
-            if !self.renew().await {
-                tokio::time::sleep(AGAIN.1 / 4).await;
-            }
-        }
-    }
-
-    /// Fetches new tokens; whether the lobby gave some.
-    async fn renew(&self) -> bool {
-        let session = self.fresh.borrow().1.session;
-        let renewed = self.lobby.renew(&self.pass, session).await;
-        let gave = renewed.is_ok();
-        self.fresh.send_if_modified(|it| renewed.map(|info| *it = (it.0 + 1, info)).is_ok());
-        gave
     }
 }
