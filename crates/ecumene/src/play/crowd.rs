@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::bench::walker;
-use client::{Book, Counts, Lobby, Stay, StayOptions, Transport};
+use client::{Book, Counts, Lobby, LobbyError, SessionInfo, Stay, StayOptions, Transport};
 use game::{Bot, Intent, Sight};
 use hdrhistogram::Histogram;
 use machine::{Rng, Span};
@@ -13,13 +13,17 @@ use space::{Polygon, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{RwLock, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use zone::{Happening, Outcome};
+use zone::{Happening, Outcome, PlayerConfig};
 
 /// Log-ins at once.
 const LOGINS: usize = 16;
+
+/// How often in a row a bot asks a lobby that says "too often". Bots take turns then, so more than two only happen
+/// where others come in from the same address.
+const TRIES: usize = 10;
 
 /// How long bots may take to hear their last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
@@ -134,14 +138,14 @@ impl Crowd {
         let calm = Arc::new(AtomicBool::new(false));
         let latency = Histogram::new_with_bounds(1, 600_000_000, 3).map_err(anyhow::Error::msg)?;
         let tally = Arc::new(Mutex::new(Tally { latency, acked: 0, refused: 0, entered: 0, closed: 0 }));
-        let logins = Arc::new(Semaphore::new(LOGINS));
+        let (logins, door) = (Arc::new(Semaphore::new(LOGINS)), Arc::default());
         let mut entering = JoinSet::new();
         for number in 0..options.count {
             let (options, dialer, calm) = (options.clone(), dialer.clone(), calm.clone());
-            let (tally, logins) = (tally.clone(), logins.clone());
+            let (tally, logins, door) = (tally.clone(), logins.clone(), Arc::clone(&door));
             entering.spawn(async move {
                 let _permit = logins.acquire().await;
-                enter_one(number, options, dialer, calm, tally).await
+                enter_one(number, options, dialer, calm, tally, &door).await
             });
         }
         let mut stays = Vec::new();
@@ -267,7 +271,7 @@ impl Crowd {
             action_latency_p99_ms: quantile(&it.latency, 0.99),
             action_latency_max_ms: it.latency.max() as f64 / 1e3,
             actions_per_second: it.acked as f64 / seconds,
-            updates_per_client_second: per_client(passed.poses - base.poses),
+            updates_per_client_second: per_client(passed.poses.saturating_sub(base.poses)),
             bytes_per_client_second: per_client(passed.bytes - base.bytes),
             packets_per_client_second: per_client(passed.packets - base.packets),
             udp_bytes_per_client_second: per_client(passed.udp_bytes - base.udp_bytes),
@@ -322,6 +326,7 @@ async fn enter_one(
     dialer: Dialer,
     calm: Arc<AtomicBool>,
     tally: Arc<Mutex<Tally>>,
+    door: &Door,
 ) -> Result<Stay, Failure> {
     let names = kosmos::bots::NAMES;
     let behaviour = match options.behaviour.as_str() {
@@ -329,36 +334,73 @@ async fn enter_one(
         name => name,
     };
     let lobby = Lobby::new(&options.lobby);
-    let pass = lobby.guest(&format!("{behaviour}-{number}")).await?;
+    let name = format!("{behaviour}-{number}");
+    let pass = in_turn(door, || lobby.guest(&name)).await?;
     let (heard, happenings) = mpsc::unbounded_channel();
     tokio::spawn(listen(happenings, tally));
     let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
-    let stay_options = StayOptions { transport: options.transport, dialer, book: options.book, seed };
-    let make = |config, info: &client::SessionInfo| {
-        let region = region_of(info);
-        let bot = region.and_then(|it| match behaviour {
-            walker::NAME => Some(walker::bot(it)),
-            name => kosmos::bots::by_name_near(name, &it, &borders_of(info, &it)),
-        });
-        let node = match bot {
-            Some(bot) => Node::bot(config, Box::new(Calmable { bot, calm })),
-            None => Node::new(config),
-        };
-        match options.pace {
-            Some(pace) => node.paced(pace),
-            None => node,
-        }
+    let (transport, book) = (options.transport, options.book);
+    let stay_options = StayOptions { transport, dialer, book, seed };
+    let begin = || {
+        let calm = calm.clone();
+        let make = move |config, info: &SessionInfo| bot_of(behaviour, options.pace, calm, config, info);
+        Stay::begin(&lobby, &pass, stay_options.clone(), make, heard.clone())
     };
-    Ok(Stay::begin(&lobby, &pass, stay_options, make, heard).await?)
+    Ok(in_turn(door, begin).await?)
 }
 
-fn region_of(info: &client::SessionInfo) -> Option<Polygon> {
+/// Through which a crowd asks the lobby: many at a time, as long as nobody is told that it is too often.
+type Door = RwLock<()>;
+
+/// Asks the lobby. Whoever is told that it was too often asks again when they were told to, all others after them.
+async fn in_turn<T, F>(door: &Door, ask: impl Fn() -> F) -> Result<T, LobbyError>
+where
+    F: Future<Output = Result<T, LobbyError>>,
+{
+    let mut answer = {
+        let _many = door.read().await;
+        ask().await
+    };
+    let Err(LobbyError::TooOften(wait, _)) = answer else { return answer };
+    let mut not_before = Instant::now() + wait;
+    let _alone = door.write().await;
+    for _ in 1..TRIES {
+        tokio::time::sleep_until(not_before).await;
+        answer = ask().await;
+        let Err(LobbyError::TooOften(wait, _)) = answer else { break };
+        not_before = Instant::now() + wait;
+    }
+    answer
+}
+
+fn bot_of(
+    behaviour: &str,
+    pace: Option<Span>,
+    calm: Arc<AtomicBool>,
+    config: PlayerConfig,
+    info: &SessionInfo,
+) -> Node {
+    let bot = region_of(info).and_then(|it| match behaviour {
+        walker::NAME => Some(walker::bot(it)),
+        name => kosmos::bots::by_name_near(name, &it, &borders_of(info, &it)),
+    });
+    let node = match bot {
+        Some(bot) => Node::bot(config, Box::new(Calmable { bot, calm })),
+        None => Node::new(config),
+    };
+    match pace {
+        Some(pace) => node.paced(pace),
+        None => node,
+    }
+}
+
+fn region_of(info: &SessionInfo) -> Option<Polygon> {
     let corners: Result<Vec<_>, _> = info.world.region.iter().map(|it| Position::new(it[0], it[1])).collect();
     Polygon::new(&corners.ok()?).ok()
 }
 
 /// The sides of zones that are not the world's own.
-fn borders_of(info: &client::SessionInfo, world: &Polygon) -> Vec<(Position, Position)> {
+fn borders_of(info: &SessionInfo, world: &Polygon) -> Vec<(Position, Position)> {
     let (low, high) = world.bounding_box();
     let is_inner = |[ax, ay]: [i32; 2], [bx, by]: [i32; 2]| {
         let on = |a: i32, b: i32, low: i32, high: i32| a == b && (a == low || a == high);
@@ -398,7 +440,7 @@ async fn listen(mut happenings: mpsc::UnboundedReceiver<Happening>, tally: Arc<M
 #[cfg(test)]
 mod tests {
     use super::*;
-    use client::{SessionInfo, WorldInfo, ZoneInfo};
+    use client::{WorldInfo, ZoneInfo};
 
     #[test]
     fn borders_are_what_zones_share() {
@@ -413,5 +455,42 @@ mod tests {
         let (south, north) = (place([0, -10]).unwrap(), place([0, 10]).unwrap());
         let borders = borders_of(&info, &region_of(&info).unwrap());
         assert_eq!(borders, [(south, north), (north, south)]);
+    }
+
+    /// So many bots come to a lobby that lets 20 in at once and then two a second, or nobody; how many got in, and how
+    /// often they asked.
+    async fn come(bots: usize, is_open: bool) -> (usize, usize) {
+        let (began, door, asked) = (Instant::now(), Arc::new(Door::default()), Arc::default());
+        let let_in = Arc::new(AtomicU64::new(0));
+        let mut coming = JoinSet::new();
+        for _ in 0..bots {
+            let (door, asked, let_in) = (door.clone(), Arc::<AtomicU64>::clone(&asked), let_in.clone());
+            coming.spawn(async move {
+                let ask = async || {
+                    asked.fetch_add(1, Ordering::Relaxed);
+                    let room = 20 + began.elapsed().as_millis() as u64 / 500;
+                    if !is_open || room <= let_in.load(Ordering::Relaxed) {
+                        return Err(LobbyError::TooOften(Duration::from_secs(1), String::new()));
+                    }
+                    let_in.fetch_add(1, Ordering::Relaxed);
+                    Ok(())
+                };
+                in_turn(&door, ask).await
+            });
+        }
+        let got_in = coming.join_all().await.iter().filter(|it| it.is_ok()).count();
+        (got_in, asked.load(Ordering::Relaxed) as usize)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_comes_in_as_fast_as_the_lobby_lets_it() {
+        let (got_in, asked) = come(100, true).await;
+        assert_eq!(got_in, 100);
+        assert!(asked <= 3 * 100, "{asked}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_is_never_let_in_gives_up() {
+        assert_eq!(come(1, false).await, (0, TRIES));
     }
 }
