@@ -38,10 +38,13 @@ export interface ZoneInfo {
 export class LobbyError extends Error {
   override name = "LobbyError";
   readonly status: number;
+  /** How long to wait before asking again, ms; 0 if the lobby did not say. */
+  readonly wait: number;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, wait = 0) {
     super(message);
     this.status = status;
+    this.wait = wait;
   }
 
   /** Whether asking again later may help. */
@@ -52,6 +55,14 @@ export class LobbyError extends Error {
 
 /** A request that takes longer than this has failed. */
 const TIMEOUT = 8_000;
+/** Nobody waits longer than this, ms: the lobby asks for some seconds, but what stands before it may say anything. */
+const WAIT_MAX = 60_000;
+
+/** `Retry-After`, in ms. */
+function waitOf(headers: Headers): number {
+  const seconds = Number(headers.get("retry-after"));
+  return 0 < seconds ? Math.min(WAIT_MAX, seconds * 1000) : 0;
+}
 
 export class Lobby {
   private readonly base: string;
@@ -94,6 +105,7 @@ export class Lobby {
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer as T;
     const { error } = (answer ?? {}) as { error?: unknown };
-    throw new LobbyError(response.status, typeof error === "string" ? error : `the lobby answered ${response.status}`);
+    const why = typeof error === "string" ? error : `the lobby answered ${response.status}`;
+    throw new LobbyError(response.status, why, waitOf(response.headers));
   }
 }

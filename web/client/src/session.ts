@@ -71,6 +71,8 @@ export class Session {
   private pings = 0n;
   private asking = false;
   private retry: ReturnType<typeof setTimeout> | null = null;
+  /** The lobby does not want to be asked earlier, ms. */
+  private notBefore = 0;
   private readonly pinging: ReturnType<typeof setInterval>;
   private ended = false;
   /** Bytes of connections that are gone. */
@@ -233,13 +235,14 @@ export class Session {
   private onFailed(_reason: string): void {
     if (this.ended || this.retry !== null) return;
     const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** this.failures++) * (0.5 + Math.random());
+    const told = (this.notBefore - Date.now()) * (1 + Math.random() / 2); // All who were told at once were told the same.
     this.retry = setTimeout(() => {
       this.retry = null;
       void this.again();
-    }, pause);
+    }, Math.max(pause, told));
   }
 
-  /** A connection that worked broke: whatever pause was meant for another host is over. */
+  /** A connection that worked broke: whatever pause was meant for another host is over, but not what the lobby said. */
   private hurry(): void {
     this.failures = 0;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -261,6 +264,7 @@ export class Session {
   }
 
   private onRefused(error: unknown): void {
+    if (error instanceof LobbyError) this.notBefore = Date.now() + error.wait;
     if (!(error instanceof LobbyError) || error.isPassing) return this.onFailed(String(error));
     const ends: Record<number, SessionEnd> = { 401: "logged-out", 409: "superseded" };
     this.end(ends[error.status] ?? "ended", error.message);
