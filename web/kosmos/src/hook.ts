@@ -17,8 +17,8 @@ export interface Seen {
 export interface KosmosHook {
   /** "login" before a world is entered, then its state: joining, playing, searching, over. */
   state(): string;
-  /** The own avatar, with all it has; null while not in. */
-  me(): (Seen & { mine: ReturnType<typeof meOf> }) | null;
+  /** The own avatar, with all it has and how it moves, m/s; null while not in. */
+  me(): (Seen & { mine: ReturnType<typeof meOf>; velocity: { x: number; y: number } }) | null;
   objects(): Seen[];
   /** Walks that way, as held keys would. */
   walk(dx: number, dy: number): void;
@@ -67,7 +67,9 @@ export function installHook(current: () => Play | null, screenOf: (x: number, y:
     me: () => {
       const play = current();
       const own = play?.world.me ? seen(play.world.me) : null;
-      return own === null || play === null ? null : { ...own, mine: meOf(play.world) };
+      if (own === null || play === null) return null;
+      const { x, y } = play.world.motion.velocity;
+      return { ...own, mine: meOf(play.world), velocity: { x: x / 1000, y: y / 1000 } };
     },
     objects: () => [...(current()?.world.things.keys() ?? [])].flatMap((key) => seen(key) ?? []),
     walk: (dx, dy) => playing().walk(dx, dy),
