@@ -58,6 +58,8 @@ const TIMEOUT = 8_000;
 /** Nobody waits longer than this, ms: the lobby asks for some seconds, but what stands before it may say anything. */
 const WAIT_MAX = 60_000;
 
+const AWAY = "the world cannot be reached: try again in a moment";
+
 /** `Retry-After`, in ms. */
 function waitOf(headers: Headers): number {
   const seconds = Number(headers.get("retry-after"));
@@ -100,10 +102,12 @@ export class Lobby {
     try {
       response = await fetch(`${this.base}/api/${what}`, init);
     } catch {
-      throw new LobbyError(0, "the world cannot be reached: try again in a moment");
+      throw new LobbyError(0, AWAY);
     }
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer as T;
+    // It was cut off, or took too long in the end: that says nothing about the pass or the session.
+    if (response.ok) throw new LobbyError(0, AWAY);
     const { error } = (answer ?? {}) as { error?: unknown };
     const why = typeof error === "string" ? error : `the lobby answered ${response.status}`;
     throw new LobbyError(response.status, why, waitOf(response.headers));

@@ -58,3 +58,9 @@ test("a lobby says in a header how long to wait", async () => {
     expect(error).toMatchObject({ status: 429, message: "slowly", wait });
   }
 });
+
+test("an answer that is cut off says nothing about the session", async () => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response('{"session":', { status: 200 })));
+  const error = await new Lobby().session("pass").catch((error: unknown) => error);
+  expect(error).toMatchObject({ status: 0, isPassing: true });
+});
