@@ -18,8 +18,8 @@ const { values: options } = parseArgs({
     url: { type: "string" },
     transport: { type: "string", default: "webtransport" },
     shots: { type: "string" },
-    /** How long any one thing may take, in seconds. */
-    patience: { type: "string", default: "30" },
+    /** How long any one thing may take, in seconds: on a machine that compiles meanwhile, a page alone takes half a minute. */
+    patience: { type: "string", default: "90" },
   },
 });
 if (options.url === undefined) {
@@ -64,6 +64,7 @@ const me = (page) => page.evaluate(() => {
 
 async function open(browser, who, settings) {
   const context = await browser.newContext(settings);
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   page.who = who;
   page.on("pageerror", (error) => {
