@@ -89,25 +89,25 @@ impl TestWorld {
         let (handle, inbox) = Handle::new();
         cell::spawn_task(Silence, |_, ()| (), inbox);
         house.switchboard.add_zone(ZONE, handle);
-        let identity = Identity::pinned().unwrap();
-        let endpoint = endpoint::for_players_at(anywhere(), &identity).unwrap();
-        let address = endpoint.local_addr().unwrap();
+        let identity = Identity::pinned().expect("the loopback works");
+        let endpoint = endpoint::for_players_at(anywhere(), &identity).expect("the loopback works");
+        let address = endpoint.local_addr().expect("the loopback works");
         tokio::spawn(door::accept(endpoint, house.clone()));
         let desk = Arc::new(Desk::default());
-        *desk.session.lock().unwrap() = session(address, identity.hash());
-        let listener = TcpListener::bind(anywhere()).await.unwrap();
-        let lobby = listener.local_addr().unwrap().to_string();
+        *desk.session.lock().expect("nobody panics with it") = session(address, identity.hash());
+        let listener = TcpListener::bind(anywhere()).await.expect("the loopback works");
+        let lobby = listener.local_addr().expect("the loopback works").to_string();
         let routes = axum::Router::new()
             .route("/api/guest", post(async || Json(pass())))
             .route("/api/session", post(answer))
             .with_state(desk.clone());
-        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        tokio::spawn(async move { axum::serve(listener, routes).await.expect("the loopback works") });
         Self { house, lobby, desk }
     }
 
     /// The lobby says no so many times, then yes again.
     pub fn refuse(&self, refusals: impl IntoIterator<Item = Refusal>) {
-        self.desk.refusals.lock().unwrap().extend(refusals);
+        self.desk.refusals.lock().expect("nobody panics with it").extend(refusals);
     }
 
     /// Waits until so many players are connected.
@@ -147,11 +147,11 @@ fn session(address: SocketAddr, certificate: [u8; 32]) -> Value {
 
 async fn answer(State(desk): State<Arc<Desk>>) -> (StatusCode, HeaderMap, Json<Value>) {
     let mut headers = HeaderMap::new();
-    let Some((status, after)) = desk.refusals.lock().unwrap().pop_front() else {
-        return (StatusCode::OK, headers, Json(desk.session.lock().unwrap().clone()));
+    let Some((status, after)) = desk.refusals.lock().expect("nobody panics with it").pop_front() else {
+        return (StatusCode::OK, headers, Json(desk.session.lock().expect("nobody panics with it").clone()));
     };
     if let Some(after) = after {
-        headers.insert("retry-after", after.parse().unwrap());
+        headers.insert("retry-after", after.parse().expect("a header of plain letters"));
     }
     (status, headers, Json(json!({ "error": "not now" })))
 }

@@ -6,7 +6,7 @@ use kosmos::Kosmos;
 
 async fn connect(world: &TestWorld) -> Client<Kosmos> {
     let guest = Login::Guest("Ada".to_owned());
-    Client::connect(&world.lobby, guest, Transport::Quic).await.unwrap()
+    Client::connect(&world.lobby, guest, Transport::Quic).await.expect("the loopback works")
 }
 
 #[tokio::test(flavor = "multi_thread")]
