@@ -89,6 +89,8 @@ pub struct HostConfig {
     pub announce: Option<IpAddr>,
     /// Where players are told to find it by WebSocket, if not at `web`.
     pub websocket: Option<String>,
+    /// Proxies before `web` that are believed when they say for whom they ask.
+    pub proxies: Vec<IpAddr>,
     /// The most players at once.
     pub players_max: usize,
     /// How announcements wait for disks.

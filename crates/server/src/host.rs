@@ -78,7 +78,9 @@ impl Host {
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;
         let web = listener.local_addr()?;
-        web::serve(listener, web::host_routes(house.clone(), zones.tally()), Vec::new());
+        let proxies = config.host.proxies.clone();
+        let routes = web::host_routes(house.clone(), zones.tally(), proxies.clone().into());
+        web::serve(listener, routes, proxies);
 
         let told = |at: SocketAddr| config.host.announce.map_or(at, |it| SocketAddr::new(it, at.port()));
         let web = told(web);

@@ -1,9 +1,10 @@
 //! What hosts and the lobby serve over HTTP besides the game: health, metrics, and the way in by WebSocket.
 
+use crate::origin::origin;
 use crate::tally::Tally;
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{Request, StatusCode};
+use axum::http::{HeaderMap, Request, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
@@ -131,29 +132,33 @@ async fn in_time(request: axum::extract::Request, next: Next) -> Response {
     }
 }
 
-/// What a host serves.
-pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>) -> Router {
+/// What a host serves. The proxies are believed when they say for whom they ask.
+pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>, proxies: Arc<[IpAddr]>) -> Router {
     let shared = house.clone();
     Router::new()
         .route("/play", get(play))
         .route("/health", get(move || std::future::ready(health(&shared, &tally))))
         .route("/metrics", get(prometheus))
         .with_state(house)
+        .layer(Extension(proxies))
 }
 
 async fn play(
     State(house): State<Arc<House<Host>>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(proxies): Extension<Arc<[IpAddr]>>,
     Extension(held): Extension<Arc<Held>>,
+    headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
+    let from = origin(from.ip(), &headers, &proxies);
     upgrade
         .max_message_size(SOCKET_MESSAGE_MAX)
         .max_frame_size(SOCKET_MESSAGE_MAX)
         .read_buffer_size(SOCKET_MESSAGE_MAX)
         .write_buffer_size(SOCKET_MESSAGE_MAX)
         .on_upgrade(async move |socket| {
-            door::serve_socket(socket, from.ip(), house).await;
+            door::serve_socket(socket, from, house).await;
             drop(held);
         })
 }
@@ -232,7 +237,7 @@ mod tests {
     fn host() -> (Arc<House<Host>>, Router) {
         let (switchboard, keeper) = (Switchboard::new(1), Box::new(Nobody));
         let house = Arc::new(House { host: 1, switchboard, keeper, players_max: 1 });
-        (house.clone(), host_routes(house, Arc::default()))
+        (house.clone(), host_routes(house, Arc::default(), Arc::from([])))
     }
 
     const UPGRADE: &str = "GET /play HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
