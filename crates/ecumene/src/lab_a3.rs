@@ -34,7 +34,7 @@ pub struct Args {
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The side of the square world [default: 290 fitted, 750 stated].
+    /// The side of the square world [default: 280 fitted, 750 stated].
     #[arg(long)]
     world: Option<f64>,
     /// The view distance.
