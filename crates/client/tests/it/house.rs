@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use wire::{DecodeError, Message};
 
 /// Any message; nobody reads it.
@@ -29,15 +30,19 @@ impl Message for Anything {
     }
 }
 
-/// A zone that never answers.
-pub struct Silence;
+/// A zone that never answers, but counts what it hears.
+pub struct Silence(watch::Sender<u64>);
 
 impl Machine for Silence {
     type Msg = Anything;
     type Command = ();
     type Event = ();
 
-    fn handle(&mut self, _: Time, _: Input<Anything, ()>, _: &mut Outbox<Anything, ()>) {}
+    fn handle(&mut self, _: Time, input: Input<Anything, ()>, _: &mut Outbox<Anything, ()>) {
+        if matches!(input, Input::Recv { .. }) {
+            self.0.send_modify(|it| *it += 1);
+        }
+    }
 
     fn deadline(&self) -> Option<Time> {
         None
@@ -69,6 +74,7 @@ pub struct TestWorld {
     pub house: Arc<House<Silence>>,
     /// Where the lobby is.
     pub lobby: String,
+    heard: watch::Receiver<u64>,
     desk: Arc<Desk>,
 }
 
@@ -87,7 +93,8 @@ impl TestWorld {
             players_max: 10,
         });
         let (handle, inbox) = Handle::new();
-        cell::spawn_task(Silence, |_, ()| (), inbox);
+        let (counts, heard) = watch::channel(0);
+        cell::spawn_task(Silence(counts), |_, ()| (), inbox);
         house.switchboard.add_zone(ZONE, handle);
         let identity = Identity::pinned().expect("the loopback works");
         let endpoint = endpoint::for_players_at(anywhere(), &identity).expect("the loopback works");
@@ -102,12 +109,17 @@ impl TestWorld {
             .route("/api/session", post(answer))
             .with_state(desk.clone());
         tokio::spawn(async move { axum::serve(listener, routes).await.expect("the loopback works") });
-        Self { house, lobby, desk }
+        Self { house, lobby, heard, desk }
     }
 
     /// The lobby says no so many times, then yes again.
     pub fn refuse(&self, refusals: impl IntoIterator<Item = Refusal>) {
         self.desk.refusals.lock().expect("nobody panics with it").extend(refusals);
+    }
+
+    /// Waits until a player has said something: then their end of the line is served, too.
+    pub async fn hears(&mut self) {
+        self.heard.wait_for(|&it| 0 < it).await.expect("the zone goes on");
     }
 
     /// Waits until so many players are connected.

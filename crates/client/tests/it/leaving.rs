@@ -11,8 +11,9 @@ async fn connect(world: &TestWorld) -> Client<Kosmos> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_do_not_count_a_player_who_left() {
-    let world = TestWorld::start().await;
+    let mut world = TestWorld::start().await;
     let player = connect(&world).await;
+    world.hears().await;
     world.connected(1).await;
     player.leave().await;
     world.connected(0).await;
@@ -20,8 +21,9 @@ async fn hosts_do_not_count_a_player_who_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_do_not_count_a_player_who_was_dropped() {
-    let world = TestWorld::start().await;
+    let mut world = TestWorld::start().await;
     let player = connect(&world).await;
+    world.hears().await;
     world.connected(1).await;
     drop(player);
     world.connected(0).await;
