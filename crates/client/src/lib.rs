@@ -15,8 +15,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Read [`Client`] first; `stay` keeps the connections, `tokens` shares what the lobby gives them, `lobby` asks it, `view` draws the world a little in the
-//! past. The rules of playing (numbering, sending again, whom to believe) are not here: they are `zone::Player`.
+//! Read [`Client`] first; `stay` keeps the connections, `tokens` shares what the lobby gives them, `lobby` asks it, `view`
+//! draws the world a little in the past. The rules of playing (numbering, sending again, whom to believe) are not here: they are `zone::Player`.
 
 mod client;
 mod lobby;
