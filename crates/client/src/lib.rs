@@ -16,7 +16,8 @@
 //! ```
 //!
 //! Read [`Client`] first; `stay` keeps the connections, `tokens` shares what the lobby gives them, `lobby` asks it, `view`
-//! draws the world a little in the past. The rules of playing (numbering, sending again, whom to believe) are not here: they are `zone::Player`.
+//! draws the world a little in the past. The rules of playing (numbering, sending again, whom to believe) are not here:
+//! they are `zone::Player`.
 
 mod client;
 mod lobby;
