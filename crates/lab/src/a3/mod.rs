@@ -6,8 +6,8 @@
 //! old its knowledge is, how wrong, and how long it stays blind after turning round.
 //!
 //! Reading order: `setting` (what may be chosen), `server` and `client` (the machines), `run` (one run),
-//! `square` (which world the tables fit),
-//! `quality` and `turn` (past the paper), `results` (all runs together), `report` (tables and figures).
+//! `square` (which world the tables fit), `together` (which of their columns share their walks), `quality` and `turn`
+//! (past the paper), `results` (all runs together), `report` (tables and figures).
 
 mod candidate;
 mod client;
@@ -21,6 +21,7 @@ mod server;
 mod setting;
 mod sighting;
 mod square;
+mod together;
 mod turn;
 
 pub use candidate::Candidate;
@@ -31,6 +32,7 @@ pub use setting::{
     Setting,
 };
 pub use square::SquareRow;
+pub use together::Together;
 pub use turn::{TurnRow, Waits};
 
 use client::Client;

@@ -19,7 +19,7 @@ pub fn tables(results: &Results) -> String {
         traffic(results, |it| (it.average, it.paper_average.map(f64::from).or(it.average_with_headers))),
     ));
     parts.push(section(
-        &title("Maximum", beside),
+        &title("Maximum, the largest second of all runs", beside),
         traffic(results, |it| (it.maximum, it.paper_maximum.map(f64::from).or(it.maximum_with_headers))),
     ));
     if !verdicts(results).is_empty() {
@@ -27,9 +27,14 @@ pub fn tables(results: &Results) -> String {
     }
     if let Some(points) = misfit(results) {
         parts.push(format!(
-            "Root mean square difference from the paper's average savings of none, circle and field-of-view: \
-             {points:.2} points"
+            "Root mean square difference from the paper's average savings of none, circle-attenuated and field-of-view, \
+             without its odd row: {points:.2} points"
         ));
+    }
+    if results.together.iter().any(|it| it.correlation.is_some()) {
+        let title =
+            "Measured on the same walks? Correlation, over the avatar counts, of shares of all traffic";
+        parts.push(section(title, together(results)));
     }
     parts.push(section(
         "What the saving costs: age of knowledge (ms) and error (m), mean / 99th percentile",
@@ -110,6 +115,16 @@ fn claims(results: &Results) -> Table {
             format!("±{}", it.tolerance),
             verdict.into(),
         ]);
+    }
+    align(table)
+}
+
+fn together(results: &Results) -> Table {
+    let mut table = new_table(["policies", "ours", "paper"]);
+    for it in &results.together {
+        let number = |value: Option<f64>| value.map_or(String::from("–"), |it| format!("{it:.2}"));
+        let names = format!("{} and {}", it.policy, it.other);
+        table.add_row([names, number(it.correlation), number(it.paper_correlation)]);
     }
     align(table)
 }

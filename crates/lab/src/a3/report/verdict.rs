@@ -26,8 +26,8 @@ pub struct Verdict {
 pub enum About {
     /// A saving of average bandwidth.
     AverageSaving,
-    /// A saving of maximum bandwidth. Each maximum is one second of 1200, of one run there and of several
-    /// here: it is shown beside the paper's, and no verdict hangs on it.
+    /// A saving of maximum bandwidth. Each maximum is one second of all runs, and how many runs the paper made is not
+    /// printed: it is shown beside the paper's, and no verdict hangs on it.
     MaximumSaving,
     /// Bandwidth without management.
     Traffic,
@@ -100,8 +100,8 @@ pub fn failures(results: &Results) -> Vec<Verdict> {
     verdicts(results).into_iter().filter(|it| judged(it) && !it.holds).collect()
 }
 
-/// The policies whose formulas the paper prints, the attenuated circle's not among them.
-const FITTED_BY: [&str; 3] = ["none", "circle", "field-of-view"];
+/// The policies that the paper measured on the same walks as A³, by [`Together`](crate::a3::Together).
+const FITTED_BY: [&str; 3] = ["none", "circle-attenuated", "field-of-view"];
 
 /// How far A³'s average savings are from the paper's: the root of the mean square difference, in points, over the
 /// policies by which `scripts/fit-a3.sh` chooses the fitted setting; none if the paper says nothing about what was run.
@@ -110,7 +110,7 @@ pub fn misfit(results: &Results) -> Option<f64> {
         return None;
     }
     let square = |policy: &&str| {
-        let (paper, _) = paper::savings(policy).expect("table III has the paper's policies");
+        let paper = paper::saving_on_same_walks(policy).expect("table III has the paper's policies");
         let apart = results.savings.average[*policy] - paper;
         apart * apart
     };
