@@ -3,10 +3,6 @@
 /// The avatar counts of tables I and II.
 pub const AVATARS: [u32; 8] = [25, 50, 75, 100, 125, 150, 175, 200];
 
-/// The row whose field of view and A³ were measured on other walks than its attenuated circle; see
-/// [`Together`](super::Together).
-pub const ODD_ROW: u32 = 175;
-
 /// The view distance (section VII), in metres.
 pub const VIEW: f64 = 120.0;
 
@@ -64,15 +60,6 @@ pub fn savings(policy: &str) -> Option<(f64, f64)> {
     Some((SAVINGS_AVERAGE[column], SAVINGS_MAXIMUM[column]))
 }
 
-/// The paper's average saving of A³ against `policy` where both were measured on the same walks, in per cent: its
-/// table III without the odd row.
-pub fn saving_on_same_walks(policy: &str) -> Option<f64> {
-    let column = POLICIES.iter().position(|&it| it == policy).filter(|&it| it < 4)?;
-    let rows = || AVATARS.iter().zip(&AVERAGE).filter(|it| *it.0 != ODD_ROW).map(|it| it.1);
-    let saved = rows().map(|row| 100.0 * (1.0 - f64::from(row[4]) / f64::from(row[column])));
-    Some(saved.sum::<f64>() / rows().count() as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,12 +90,5 @@ mod tests {
     fn maxima_are_whole_updates_and_averages_are_not() {
         let whole = |table: &[[u32; 5]; 8]| table.iter().flatten().filter(|it| **it % 100 == 0).count();
         assert_eq!((whole(&MAXIMUM), whole(&AVERAGE)), (40, 2));
-    }
-
-    /// `scripts/fit-a3.sh` states these.
-    #[test]
-    fn without_the_odd_row_savings_are_a_little_different() {
-        let rounded = |policy: &str| (saving_on_same_walks(policy).unwrap() * 100.0).round() / 100.0;
-        assert_eq!(["none", "circle-attenuated", "field-of-view"].map(rounded), [82.06, 38.91, 32.92]);
     }
 }

@@ -208,10 +208,6 @@ fn only_what_the_paper_tried_is_held_against_it() {
 fn the_papers_own_numbers_pass_their_own_verdicts() {
     let (_, mut results) = small(|it| (it.minutes, it.runs, it.avatars) = (0.1, 1, vec![25, 50]));
     assert!(!report::failures(&results).is_empty(), "seconds of walking do not give the paper's savings");
-    let on_same_walks =
-        |policy: &&str| ((*policy).to_owned(), a3::paper::saving_on_same_walks(policy).unwrap());
-    results.savings.average = a3::paper::POLICIES[..4].iter().map(on_same_walks).collect();
-    assert_eq!(report::misfit(&results), Some(0.0));
     for policy in &a3::paper::POLICIES[..4] {
         let (average, maximum) = a3::paper::savings(policy).unwrap();
         results.savings.average.insert((*policy).into(), average);
@@ -220,4 +216,5 @@ fn the_papers_own_numbers_pass_their_own_verdicts() {
     results.attenuation_saves.average = a3::paper::ATTENUATION_SAVES.0;
     results.rows.iter_mut().for_each(|it| it.average = it.paper_average.map_or(it.average, f64::from));
     assert_eq!(report::failures(&results), []);
+    assert_eq!(report::misfit(&results), Some(0.0));
 }

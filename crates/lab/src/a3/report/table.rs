@@ -27,8 +27,7 @@ pub fn tables(results: &Results) -> String {
     }
     if let Some(points) = misfit(results) {
         parts.push(format!(
-            "Root mean square difference from the paper's average savings of none, circle-attenuated and field-of-view, \
-             without its odd row: {points:.2} points"
+            "Root mean square difference from the paper's average savings: {points:.2} points"
         ));
     }
     if results.together.iter().any(|it| it.correlation.is_some()) {

@@ -100,21 +100,19 @@ pub fn failures(results: &Results) -> Vec<Verdict> {
     verdicts(results).into_iter().filter(|it| judged(it) && !it.holds).collect()
 }
 
-/// The policies that the paper measured on the same walks as A³, by [`Together`](crate::a3::Together).
-const FITTED_BY: [&str; 3] = ["none", "circle-attenuated", "field-of-view"];
-
-/// How far A³'s average savings are from the paper's: the root of the mean square difference, in points, over the
-/// policies by which `scripts/fit-a3.sh` chooses the fitted setting; none if the paper says nothing about what was run.
+/// How far A³'s four average savings are from the paper's: the root of the mean square difference, in points, by which
+/// `scripts/fit-a3.sh` chooses the fitted setting; none if the paper says nothing about what was run.
 pub fn misfit(results: &Results) -> Option<f64> {
     if !is_judged(results) {
         return None;
     }
+    let policies = &paper::POLICIES[..4];
     let square = |policy: &&str| {
-        let paper = paper::saving_on_same_walks(policy).expect("table III has the paper's policies");
+        let (paper, _) = paper::savings(policy).expect("table III has the paper's policies");
         let apart = results.savings.average[*policy] - paper;
         apart * apart
     };
-    Some((FITTED_BY.iter().map(square).sum::<f64>() / FITTED_BY.len() as f64).sqrt())
+    Some((policies.iter().map(square).sum::<f64>() / policies.len() as f64).sqrt())
 }
 
 /// What the report says about the world's size, and about whether the paper can be compared with.
