@@ -68,11 +68,11 @@ awk -F'\t' 'function apart(x, y) { return x < y ? y - x : x - y }
             END { print good + 0, NR }' "$DIR/first.tsv"
 for rule in printed walks all; do
   echo "# the best by the rule '$rule': misfit, then as above"
-  ranked "$rule" "$DIR/first.tsv" | head -1
+  ranked "$rule" "$DIR/first.tsv" | sed -n 1p
 done
 
 echo "# second: the five best at the paper's sizes"
-ranked all "$DIR/first.tsv" | head -5 | while IFS=$'\t' read -r _ world speed pause _; do
+ranked all "$DIR/first.tsv" | sed -n 1,5p | while IFS=$'\t' read -r _ world speed pause _; do
   for seed in 102 103 104; do
     measure "$DIR/second.tsv" "$seed" "$world" "$speed" "$pause" --runs 10
   done

@@ -34,7 +34,7 @@ pub struct Args {
     /// Where chance starts; the same seed gives the same numbers on every machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The side of the square world [default: 280 fitted, 750 stated].
+    /// The side of the square world [default: 300 fitted, 750 stated].
     #[arg(long)]
     world: Option<f64>,
     /// The view distance.
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, default_value_t = 180.0)]
     angle: f64,
     /// Walking speed in metres per second: slowest and fastest, or one number.
-    #[arg(long, default_value = "1-2", value_parser = speeds)]
+    #[arg(long, default_value = "0.5-1", value_parser = speeds)]
     speed: (f64, f64),
     /// The longest pause at a waypoint, in seconds.
     #[arg(long, default_value_t = a3::FITTED_PAUSE)]

@@ -117,11 +117,11 @@ pub struct Setting {
 /// The side of the square, as printed.
 pub const STATED_WORLD: f64 = 750.0;
 /// The side of the square that fits the tables.
-pub const FITTED_WORLD: f64 = 280.0;
+pub const FITTED_WORLD: f64 = 300.0;
 /// The slowest and the fastest walk, in metres per second. The paper gives none; these fit its tables.
-pub const FITTED_SPEED: (f64, f64) = (1.0, 2.0);
+pub const FITTED_SPEED: (f64, f64) = (0.5, 1.0);
 /// The longest pause, in seconds. The paper gives none; this fits its tables.
-pub const FITTED_PAUSE: f64 = 90.0;
+pub const FITTED_PAUSE: f64 = 45.0;
 
 /// How long an update is on its way, both ways. The paper does not say; bandwidth does not depend on it.
 pub const LINK_DELAY: Span = Span::from_millis(50);
@@ -293,7 +293,7 @@ mod tests {
     fn both_readings_of_the_paper_stand() {
         let stated = Setting::new(&Options::paper(Reading::Stated)).unwrap();
         let fitted = Setting::new(&Options::paper(Reading::Fitted)).unwrap();
-        assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 280_000));
+        assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 300_000));
         assert_eq!((stated.critical_of_circle, fitted.critical_of_circle), (Distance::ZERO, fitted.critical));
     }
 
