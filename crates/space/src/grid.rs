@@ -1,7 +1,7 @@
 //! A uniform grid over moving points, built anew every tick.
 //!
-//! Points are sorted by cell into plain arrays, so that a query reads a few contiguous runs. The table
-//! of cells wraps around like a torus: it is as large as the number of points demands, however far
+//! Points are sorted by cell into plain arrays, so that a query reads a few contiguous runs. The plane of
+//! cells is folded into a table ([`Fold`]): it is as large as the number of points demands, however far
 //! apart they are, and an outlier costs nothing. The price is that far cells may share a slot, so a run
 //! can hold points that are not near: the caller tests distances itself, which it must do anyway.
 //!
@@ -9,6 +9,7 @@
 //! never what they stand for.
 
 use crate::Distance;
+use crate::fold::Fold;
 use std::ops::Range;
 
 /// The smallest width of a cell, in millimetres; [`Axis::cell`] needs more than one.
@@ -39,8 +40,7 @@ const CELL_MIN: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Grid {
     axis: Axis,
-    columns: Wrap,
-    rows: Wrap,
+    fold: Fold,
     /// Where each slot's points start in the sorted arrays; one more than there are slots.
     starts: Vec<u32>,
     /// Each point's slot, by original index.
@@ -58,8 +58,7 @@ impl Grid {
     pub fn new(cell: Distance) -> Self {
         Self {
             axis: Axis::new(cell.millimetres().max(CELL_MIN)),
-            columns: Wrap { bits: 0 },
-            rows: Wrap { bits: 0 },
+            fold: Fold::with(0),
             starts: vec![0; 2],
             slots: Vec::new(),
             order: Vec::new(),
@@ -96,38 +95,33 @@ impl Grid {
     /// Hands out disjoint ranges of the sorted arrays that together hold every point at most `reach`
     /// away from (`x`, `y`), and some others.
     ///
-    /// One or two runs for each row of cells, only as wide as the circle is there; never an empty one.
+    /// One or two runs for each row of cells, only as wide as the circle is there; never an empty one. A circle of
+    /// more cells than there are points, or nearly so, gets everything at once.
     pub fn for_each_run(&self, x: i32, y: i32, reach: Distance, mut visit: impl FnMut(Range<usize>)) {
+        let (left, right) = self.axis.cells(x, reach.millimetres());
         let (low, high) = self.axis.cells(y, reach.millimetres());
-        if self.rows.len() <= high - low {
-            // The circle goes around the torus: rows far apart share slots, so none can be narrowed.
-            for row in 0..self.rows.len() {
-                self.visit_row(row, x, reach.millimetres(), &mut visit);
-            }
-            return;
+        if !self.fold.keeps_apart(right - left + 1, high - low + 1) {
+            return self.visit_slots(0, self.fold.slots - 1, &mut visit);
         }
+        let mut leftmost = self.fold.slot(left, low);
         for row in low..=high {
             let across = u64::from(self.axis.distance(row, y));
             // The difference is exact and its root rounds by far less than one: never too narrow.
             let half_width = ((reach.squared() - across * across) as f64).sqrt() as u32 + 1;
-            self.visit_row(row, x, half_width.min(reach.millimetres()), &mut visit);
+            let (first, last) = self.axis.cells(x, half_width.min(reach.millimetres()));
+            self.visit_cells(self.fold.beyond(leftmost, first - left), last - first, &mut visit);
+            leftmost = self.fold.beyond(leftmost, self.fold.step);
         }
     }
 
-    /// Hands out what the row holds within `half_width` of `x`.
-    fn visit_row(&self, row: u32, x: i32, half_width: u32, visit: &mut impl FnMut(Range<usize>)) {
-        let base = self.rows.wrap(row) << self.columns.bits;
-        let (low, high) = self.axis.cells(x, half_width);
-        let last = self.columns.len() - 1;
-        if last <= high - low {
-            return self.visit_slots(base, base + last, visit);
+    /// Hands out what the cell in slot `first` and `more` cells to its right hold.
+    fn visit_cells(&self, first: u32, more: u32, visit: &mut impl FnMut(Range<usize>)) {
+        let last = self.fold.beyond(first, more);
+        if first <= last {
+            return self.visit_slots(first, last, visit);
         }
-        let (low, high) = (self.columns.wrap(low), self.columns.wrap(high));
-        if low <= high {
-            return self.visit_slots(base + low, base + high, visit);
-        }
-        self.visit_slots(base, base + high, visit);
-        self.visit_slots(base + low, base + last, visit);
+        self.visit_slots(0, last, visit);
+        self.visit_slots(first, self.fold.slots - 1, visit);
     }
 
     fn visit_slots(&self, first: u32, last: u32, visit: &mut impl FnMut(Range<usize>)) {
@@ -137,14 +131,14 @@ impl Grid {
         }
     }
 
-    /// Makes room for `points` points, with two to four slots each.
+    /// Makes room for `points` points, with about two to four slots each.
     fn fit(&mut self, points: usize) {
         let points = u32::try_from(points).ok().filter(|&it| it <= 1 << 30);
         let points = points.expect("a tick moves at most 2^30 points");
         let bits = (2 * points).max(1).next_power_of_two().ilog2();
-        (self.columns.bits, self.rows.bits) = (bits.div_ceil(2), bits / 2);
+        self.fold = Fold::with(bits);
         self.starts.clear();
-        self.starts.resize((1 << bits) + 1, 0);
+        self.starts.resize(self.fold.slots as usize + 1, 0);
         self.slots.clear();
         self.order.resize(points as usize, 0);
         self.xs.resize(points as usize, 0);
@@ -153,9 +147,8 @@ impl Grid {
 
     /// Finds every point's slot, and leaves the start of slot `s` in `starts[s + 1]`.
     fn count(&mut self, xs: &[i32], ys: &[i32]) {
-        let (axis, columns, rows) = (self.axis, self.columns, self.rows);
-        let slot =
-            |(&x, &y): (&i32, &i32)| rows.wrap(axis.cell(y)) << columns.bits | columns.wrap(axis.cell(x));
+        let (axis, fold) = (self.axis, self.fold);
+        let slot = |(&x, &y): (&i32, &i32)| fold.slot(axis.cell(x), axis.cell(y));
         self.slots.extend(xs.iter().zip(ys).map(slot));
         for &slot in &self.slots {
             self.starts[slot as usize + 1] += 1;
@@ -218,22 +211,6 @@ impl Axis {
 /// How far a coordinate is from the least `i32`.
 const fn from_least(coordinate: i32) -> u32 {
     coordinate.cast_unsigned() ^ (1 << 31)
-}
-
-/// A side of the torus: a power of two of cells.
-#[derive(Clone, Copy, Debug)]
-struct Wrap {
-    bits: u32,
-}
-
-impl Wrap {
-    const fn len(self) -> u32 {
-        1 << self.bits
-    }
-
-    const fn wrap(self, cell: u32) -> u32 {
-        cell & (self.len() - 1)
-    }
 }
 
 #[cfg(test)]

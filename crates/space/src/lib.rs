@@ -22,6 +22,7 @@ mod polygon;
 
 mod partition;
 
+mod fold;
 mod grid;
 
 mod voronoi;

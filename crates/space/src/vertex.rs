@@ -188,11 +188,10 @@ mod tests {
             .iter()
             .enumerate()
             .flat_map(|(i, one)| lines[i + 1..].iter().map(move |other| (one, other)))
-            .filter(|(one, other)| one.step() != other.step())
-            .map(|(one, other)| Vertex::crossing(one, other))
-            .filter(|at| at.to_f64().iter().all(|value| value.abs() <= f64::from(high)))
+            .filter_map(|(one, other)| Vertex::checked_crossing(one, other))
             .collect();
         assert!(5 < all.len());
+        assert!(all.contains(&Position::new(low, low).unwrap().into()), "the lowest corner is one of them");
         let farthest = mm(i32::MAX as u32);
         let corner = Position::new(high, low).unwrap();
         for one in &all {

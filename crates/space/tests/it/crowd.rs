@@ -245,10 +245,12 @@ proptest! {
     fn sampling_agrees_after_growth_and_merges(
         outline in outlines(),
         steps in steps(20),
-        range in 1..3_000i64,
+        scale in prop_oneof![Just(10_000), Just(1 << 30)],
+        share in 0.0..0.25f64,
         seed: u64,
     ) {
-        let partition = World::grown(outline, 10_000, &steps).partition;
+        let partition = World::grown(outline, scale, &steps).partition;
+        let range = (share * f64::from(scale)) as i64 + 1;
         match partition.check_four(mm(range as u32)) {
             Ok(()) => prop_assert!(most_met(&partition, range, &mut Rng::seeded(seed)) <= 4),
             Err(crowd) => check_witness(&partition, &crowd),

@@ -99,6 +99,41 @@ fn an_outlier_does_not_slow_the_others() {
     check(&grid, &points, (COORDINATE_MIN, COORDINATE_MAX), mm(1));
 }
 
+/// The most points that somebody among `points` is handed, with three cells to the reach, as interest management has it.
+fn most_visited(points: &[(i32, i32)], reach: u32) -> usize {
+    let mut grid = Grid::new(mm(reach / 3));
+    rebuilt(&mut grid, points);
+    points.iter().map(|&it| visited(&grid, it, mm(reach)).len()).max().unwrap()
+}
+
+/// What is built regularly may share slots with itself, but no more in a larger world: at most this many are looked at
+/// for 12 to 25 who are near. (If the table were a torus, it would be everybody in some of these towns, and √n on roads.)
+const VISITED_MAX: usize = 300;
+
+#[test]
+fn a_road_does_not_look_into_itself() {
+    for length in [1_000, 4_000, 16_000] {
+        for (right, up) in [(10, 0), (0, 10), (7, 7), (7, -7), (10, 1), (1, 10), (6, -8), (9, 4)] {
+            let road: Vec<_> = (0..length).map(|it| (it * right * 1_000, it * up * 1_000)).collect();
+            let seen = most_visited(&road, 120_000);
+            assert!(seen <= VISITED_MAX, "{length} in steps of {right}, {up}: {seen} visited");
+        }
+    }
+}
+
+/// Twelve in each town, towns in a square.
+#[test]
+fn towns_do_not_look_into_each_other() {
+    for side in [9, 18, 36] {
+        for spacing in [16, 50, 64, 65, 100, 128, 256, 500, 512, 768] {
+            let at = |it: i32| (it % side * spacing * 20_000, it / side * spacing * 20_000);
+            let towns: Vec<_> = (0..12 * side * side).map(|it| at(it / 12)).collect();
+            let seen = most_visited(&towns, 60_000);
+            assert!(seen <= VISITED_MAX, "{side} x {side} towns, {spacing} cells apart: {seen} visited");
+        }
+    }
+}
+
 fn coordinate() -> impl Strategy<Value = i32> {
     prop_oneof![
         4 => -5_000..5_000,

@@ -68,6 +68,11 @@ impl HalfPlane {
         Some(if w < wide(0) { Point { x: -x, y: -y, w: -w } } else { Point { x, y, w } })
     }
 
+    /// Whether `at` lies inside, off the line.
+    fn holds_inside(&self, at: &Point) -> bool {
+        wide(0) < self.a * at.x + self.b * at.y + self.c * at.w
+    }
+
     /// The point of the line nearest to `at`.
     fn foot(&self, at: &Point) -> Point {
         let squared = self.a * self.a + self.b * self.b;
@@ -148,4 +153,12 @@ impl Piece {
             || self.corners().iter().any(|corner| other.is_near(reach, corner))
             || other.corners().iter().any(|corner| self.is_near(reach, corner))
     }
+}
+
+/// Whether the line through two places has some of these pieces, which make up one region, on either side: a convex
+/// piece lies on a side of a line if a corner does.
+pub(crate) fn are_crossed(pieces: &[Piece], from: Position, to: Position) -> bool {
+    let corners: Vec<_> = pieces.iter().flat_map(Piece::corners).collect();
+    let sides = [HalfPlane::left(from, to), HalfPlane::left(to, from)];
+    sides.iter().all(|side| corners.iter().any(|at| side.holds_inside(at)))
 }

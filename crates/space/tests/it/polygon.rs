@@ -1,7 +1,7 @@
 //! Regions against lists of half-planes.
 
-use crate::model::{HalfPlane, Piece};
-use crate::world::{Spot, World, at, outlines, steps};
+use crate::model::{HalfPlane, Piece, are_crossed};
+use crate::world::{self, Spot, World, at, outlines, steps};
 use proptest::prelude::*;
 use space::{COORDINATE_MAX, COORDINATE_MIN, Distance, Line, Polygon, PolygonError, Position};
 
@@ -118,8 +118,10 @@ proptest! {
         let mut model = Piece::bounded(&world.used);
         for (index, cut) in cuts.iter().enumerate() {
             let (from, to) = (world.spot(cut.from), world.spot(cut.to));
-            let Ok(line) = Line::through(from, to) else { continue };
-            let Some((left, right)) = region.cut(&line) else { continue };
+            let Some(line) = world::line(from, to) else { continue };
+            let parts = region.cut(&line);
+            prop_assert_eq!(parts.is_some(), are_crossed(std::slice::from_ref(&model), from, to));
+            let Some((left, right)) = parts else { continue };
             let keep_left = sides >> (index % 8) & 1 == 0;
             region = if keep_left { left } else { right };
             model = model.and(if keep_left { HalfPlane::left(from, to) } else { HalfPlane::right(from, to) });

@@ -1,8 +1,10 @@
 //! Random worlds: a partition and its model, changed side by side.
 
-use crate::model::{HalfPlane, Piece};
+use crate::model::{HalfPlane, Piece, are_crossed};
 use proptest::prelude::*;
-use space::{COORDINATE_MAX, COORDINATE_MIN, Line, Partition, PartitionVersion, Polygon, Position, ZoneId};
+use space::{
+    COORDINATE_MAX, COORDINATE_MIN, Line, Partition, PartitionVersion, Polygon, Position, Side, ZoneId,
+};
 use std::collections::BTreeMap;
 
 /// One change, in numbers that any world can make sense of.
@@ -33,6 +35,8 @@ pub(crate) enum Spot {
 pub(crate) struct World {
     pub(crate) partition: Partition,
     pub(crate) model: BTreeMap<ZoneId, Vec<Piece>>,
+    /// The sides on which a zone lies of the lines above it, the first line first.
+    paths: BTreeMap<ZoneId, Vec<Side>>,
     /// Corners of the world, and points of split lines.
     pub(crate) used: Vec<Position>,
     corners: Vec<Position>,
@@ -73,7 +77,8 @@ impl World {
         let corners: Vec<_> = outline.iter().map(|&(x, y)| place(x, y, scale)).collect();
         let partition = Partition::new(Polygon::new(&corners).unwrap(), ZoneId(0));
         let model = BTreeMap::from([(ZoneId(0), vec![Piece::bounded(&corners)])]);
-        Self { partition, model, used: corners.clone(), corners, scale, newest: 0 }
+        let paths = BTreeMap::from([(ZoneId(0), Vec::new())]);
+        Self { partition, model, paths, used: corners.clone(), corners, scale, newest: 0 }
     }
 
     pub(crate) fn grown(outline: &[(f64, f64)], scale: i32, steps: &[Step]) -> Self {
@@ -84,7 +89,8 @@ impl World {
         world
     }
 
-    /// Changes partition and model alike; a step that is not possible changes neither.
+    /// Changes partition and model alike; a step that is not possible changes neither. The model says which
+    /// are: few steps reach no limit, so the partition must refuse these and no others.
     pub(crate) fn take(&mut self, step: &Step) {
         let before = self.partition.version();
         let changed = match step.kind {
@@ -100,27 +106,44 @@ impl World {
 
     fn split(&mut self, step: &Step) -> Option<()> {
         let (from, to) = (self.spot(step.from), self.spot(step.to));
-        let line = Line::through(from, to).ok()?;
+        let line = line(from, to)?;
         let (zone, new) = (self.zone(step.pick), ZoneId(self.newest + 1));
-        self.partition = self.partition.split(zone, line, new).ok()?;
+        let split = self.partition.split(zone, line, new);
+        assert_eq!(split.is_ok(), are_crossed(&self.model[&zone], from, to), "{split:?}");
+        self.partition = split.ok()?;
         self.newest += 1;
         let pieces = self.model.remove(&zone).unwrap();
         let with = |side: HalfPlane| pieces.iter().map(|piece| piece.and(side)).collect();
         self.model.insert(zone, with(HalfPlane::left(from, to)));
         self.model.insert(new, with(HalfPlane::right(from, to)));
+        let path = self.paths[&zone].clone();
+        self.paths.insert(new, [path.as_slice(), &[Side::Right]].concat());
+        self.paths.insert(zone, [path.as_slice(), &[Side::Left]].concat());
         self.used.extend([from, to]);
         Some(())
     }
 
     fn merge(&mut self, step: &Step) -> Option<()> {
         let keeper = self.zone(step.pick);
-        let absorbed: Vec<_> = self.model.keys().copied().collect();
-        let (absorbed, merged) =
-            absorbed.into_iter().find_map(|it| Some((it, self.partition.merge(keeper, it).ok()?)))?;
+        let mut merged = None;
+        for &other in self.model.keys() {
+            let result = self.partition.merge(keeper, other);
+            assert_eq!(result.is_ok(), self.are_siblings(keeper, other), "{keeper} {other}");
+            merged = merged.or(result.ok().map(|it| (other, it)));
+        }
+        let (absorbed, merged) = merged?;
         self.partition = merged;
         let pieces = self.model.remove(&absorbed).unwrap();
         self.model.get_mut(&keeper).unwrap().extend(pieces);
+        self.paths.remove(&absorbed);
+        self.paths.get_mut(&keeper).unwrap().pop();
         Some(())
+    }
+
+    /// Whether two zones are the halves of one split, neither of them split further.
+    fn are_siblings(&self, one: ZoneId, other: ZoneId) -> bool {
+        let above = |zone| self.paths[&zone].split_last().map(|(_, above)| above);
+        one != other && above(one).is_some() && above(one) == above(other)
     }
 
     /// Moves one side outwards along its neighbours: the old corners end up inside longer sides. Only
@@ -159,6 +182,8 @@ impl World {
         self.partition = self.partition.grow(Line::through(from, to).unwrap(), bounds, new).unwrap();
         self.newest += 1;
         self.model.insert(new, vec![Piece::bounded(&corners).and(HalfPlane::right(from, to))]);
+        self.paths.values_mut().for_each(|path| path.insert(0, Side::Left));
+        self.paths.insert(new, vec![Side::Right]);
         self.used.extend(&corners);
         self.corners = corners;
         Some(())
@@ -180,6 +205,13 @@ impl World {
             Spot::Used(pick) => self.used[pick % self.used.len()],
         }
     }
+}
+
+/// The line through two places, which is refused only if they are one.
+pub(crate) fn line(from: Position, to: Position) -> Option<Line> {
+    let line = Line::through(from, to);
+    assert_eq!(line.is_ok(), from != to);
+    line.ok()
 }
 
 /// The place at these shares of the scale; a share of one reaches the end of the range.
