@@ -101,6 +101,9 @@ impl<M, E> Outbox<M, E> {
     /// `part` is the inner machine's outbox, kept by the composer for its buffers. Messages become the
     /// outer machine's; an event the composer wants for itself is mapped to `None` after it took note.
     ///
+    /// Lanes stay as they are. So parts that send `Latest` messages to the same peer need different keys, or they replace
+    /// each other's: a host, for one, sets the highest bit in the keys of its poses and in none of its zone's.
+    ///
     /// ```
     /// use machine::{Address, Effect, Lane, Outbox};
     /// #[derive(Debug, PartialEq)]

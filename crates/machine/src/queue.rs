@@ -1,4 +1,4 @@
-//! Queues with an end. At the limit the newest is refused or replaces its elder, and it is counted.
+//! Queues with an end. At the limit something is refused, replaced or dropped, and it is counted.
 
 use crate::LatestKey;
 use std::collections::VecDeque;
@@ -55,14 +55,17 @@ impl<T> Bounded<T> {
 /// What waits to leave over one link: `Sure` messages in order, and per key the newest `Latest` one,
 /// in the place of the first that asked.
 ///
-/// The limit is in bytes. A full queue refuses a `Latest` message and says so; a refused `Sure`
-/// message means that the link can no longer keep its promise, and its owner must cut it.
+/// The limit is in bytes. A `Latest` message for which there is no room makes some: the oldest `Latest` ones are
+/// dropped, as the mailboxes of real sockets drop them, since the newest says most about the world as it is. `Sure`
+/// ones are never dropped; a refused `Sure` message means that the link can no longer keep its promise, and its
+/// owner must cut it.
 #[derive(Clone, Debug)]
 pub struct LinkQueue<T> {
     waiting: VecDeque<Waiting<T>>,
     bytes: usize,
     limit: usize,
     replaced: u64,
+    dropped: u64,
     refused: u64,
 }
 
@@ -73,24 +76,22 @@ struct Waiting<T> {
     item: T,
 }
 
-/// What [`LinkQueue::push_latest`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queued<T> {
-    /// It waits at the end.
-    Appended,
-    /// It took the place of this older one.
-    Replaced(T),
-    /// The queue is full; here is the item back.
-    Refused(T),
+/// What no longer waits because a `Latest` message does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Displaced<T> {
+    /// The unsent one with its key, whose place it took.
+    pub replaced: Option<T>,
+    /// Those with other keys that were dropped to make room, the oldest first.
+    pub dropped: Vec<T>,
 }
 
 impl<T> LinkQueue<T> {
     /// An empty queue that will hold at most `limit` bytes.
     pub const fn new(limit: usize) -> Self {
-        Self { waiting: VecDeque::new(), bytes: 0, limit, replaced: 0, refused: 0 }
+        Self { waiting: VecDeque::new(), bytes: 0, limit, replaced: 0, dropped: 0, refused: 0 }
     }
 
-    /// Another limit from now on. What waits stays, even if it is more than that.
+    /// Another limit from now on. What waits stays, even if it is more than that, until something needs room.
     pub const fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
@@ -108,26 +109,50 @@ impl<T> LinkQueue<T> {
 
     /// Appends a `Latest` message of `bytes` bytes, or puts it where an unsent one with its key waits.
     ///
-    /// If it does not fit even in its elder's place it is refused, and the elder stays and is sent. To the
-    /// receiver the newer one was lost, as any datagram may be, and an old position is better than none.
-    /// Dropping the elder as well would lose both and help nobody: its room was not enough.
+    /// Without room, the oldest `Latest` ones are dropped until there is. If even all of them would not be enough it
+    /// is refused, and everything stays: dropping them would lose both and help nobody. Whoever needs no more room
+    /// than the elder had is never refused, also not after the limit was lowered.
     ///
     /// Searches the queue: it is short, or its link is too slow for searching to matter.
-    pub fn push_latest(&mut self, key: LatestKey, bytes: usize, item: T) -> Queued<T> {
-        let elder = self.waiting.iter_mut().find(|it| it.key == Some(key));
-        let freed = elder.as_ref().map_or(0, |it| it.bytes);
-        if self.limit < self.bytes - freed + bytes {
+    pub fn push_latest(&mut self, key: LatestKey, bytes: usize, item: T) -> Result<Displaced<T>, Full<T>> {
+        let elder = self.waiting.iter().find(|it| it.key == Some(key));
+        let freed = elder.map_or(0, |it| it.bytes);
+        let full = freed < bytes && self.limit < self.bytes - freed + bytes;
+        if full && self.limit < self.sure_bytes() + bytes {
             self.refused += 1;
-            return Queued::Refused(item);
+            return Err(Full(item));
         }
+        let dropped = if full { self.make_room(key, bytes - freed) } else { Vec::new() };
         self.bytes = self.bytes - freed + bytes;
-        let Some(elder) = elder else {
-            self.waiting.push_back(Waiting { key: Some(key), bytes, item });
-            return Queued::Appended;
+        let replaced = self.put(Waiting { key: Some(key), bytes, item });
+        Ok(Displaced { replaced, dropped })
+    }
+
+    fn sure_bytes(&self) -> usize {
+        self.waiting.iter().filter(|it| it.key.is_none()).map(|it| it.bytes).sum()
+    }
+
+    /// Drops the oldest `Latest` messages with other keys until there is room for so many bytes more.
+    fn make_room(&mut self, key: LatestKey, bytes: usize) -> Vec<T> {
+        let mut dropped = Vec::new();
+        while self.limit < self.bytes + bytes {
+            let oldest = self.waiting.iter().position(|it| it.key.is_some_and(|it| it != key));
+            let oldest = oldest.and_then(|at| self.waiting.remove(at)).expect("there is room without these");
+            self.bytes -= oldest.bytes;
+            self.dropped += 1;
+            dropped.push(oldest.item);
+        }
+        dropped
+    }
+
+    /// Puts a message in the place of the one with its key, or at the end.
+    fn put(&mut self, new: Waiting<T>) -> Option<T> {
+        let Some(elder) = self.waiting.iter_mut().find(|it| it.key == new.key) else {
+            self.waiting.push_back(new);
+            return None;
         };
         self.replaced += 1;
-        elder.bytes = bytes;
-        Queued::Replaced(std::mem::replace(&mut elder.item, item))
+        Some(std::mem::replace(elder, new).item)
     }
 
     /// Takes the oldest message.
@@ -157,6 +182,11 @@ impl<T> LinkQueue<T> {
         self.replaced
     }
 
+    /// How many `Latest` messages were dropped to make room for newer ones.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
     /// How many messages were refused so far.
     pub const fn refused(&self) -> u64 {
         self.refused
@@ -177,37 +207,78 @@ mod tests {
         assert!(queue.is_empty());
     }
 
+    const APPENDED: Result<Displaced<&str>, Full<&str>> = Ok(Displaced { replaced: None, dropped: vec![] });
+
+    fn replaces(elder: &str) -> Result<Displaced<&str>, Full<&str>> {
+        Ok(Displaced { replaced: Some(elder), dropped: vec![] })
+    }
+
+    fn rest<T>(queue: &mut LinkQueue<T>) -> Vec<T> {
+        std::iter::from_fn(|| queue.pop()).collect()
+    }
+
     #[test]
     fn a_newer_position_takes_the_place_of_the_older() {
         let mut queue = LinkQueue::new(100);
-        assert_eq!(queue.push_latest(LatestKey(7), 10, "7 old"), Queued::Appended);
+        assert_eq!(queue.push_latest(LatestKey(7), 10, "7 old"), APPENDED);
         assert_eq!(queue.push_sure(10, "sure"), Ok(()));
-        assert_eq!(queue.push_latest(LatestKey(8), 10, "8"), Queued::Appended);
-        assert_eq!(queue.push_latest(LatestKey(7), 12, "7 new"), Queued::Replaced("7 old"));
+        assert_eq!(queue.push_latest(LatestKey(8), 10, "8"), APPENDED);
+        assert_eq!(queue.push_latest(LatestKey(7), 12, "7 new"), replaces("7 old"));
         assert_eq!(queue.bytes(), 32);
-        let left: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-        assert_eq!(left, ["7 new", "sure", "8"]);
+        assert_eq!(rest(&mut queue), ["7 new", "sure", "8"]);
         assert_eq!((queue.bytes(), queue.replaced()), (0, 1));
     }
 
     #[test]
     fn the_limit_counts_bytes() {
         let mut queue = LinkQueue::new(20);
-        assert_eq!(queue.push_latest(LatestKey(1), 15, "a"), Queued::Appended);
-        assert_eq!(queue.push_latest(LatestKey(2), 6, "b"), Queued::Refused("b"));
-        assert_eq!(queue.push_sure(6, "c"), Err(Full("c")));
-        assert_eq!(queue.push_latest(LatestKey(1), 20, "fits in its elder's place"), Queued::Replaced("a"));
-        assert_eq!((queue.len(), queue.bytes(), queue.refused()), (1, 20, 2));
+        assert_eq!(queue.push_latest(LatestKey(1), 15, "a"), APPENDED);
+        assert_eq!(queue.push_sure(6, "b"), Err(Full("b")));
+        assert_eq!(queue.push_latest(LatestKey(1), 20, "fits in its elder's place"), replaces("a"));
+        assert_eq!((queue.len(), queue.bytes(), queue.refused()), (1, 20, 1));
     }
 
     #[test]
-    fn a_newer_position_that_does_not_fit_leaves_its_elder_in_place() {
+    fn a_newer_position_drops_the_oldest_until_it_fits() {
+        let mut queue = LinkQueue::new(40);
+        for (key, name) in [(1, "1"), (2, "2"), (3, "3")] {
+            assert_eq!(queue.push_latest(LatestKey(key), 10, name), APPENDED);
+        }
+        assert_eq!(queue.push_sure(10, "sure"), Ok(()));
+        let made_room = queue.push_latest(LatestKey(4), 15, "4");
+        assert_eq!(made_room, Ok(Displaced { replaced: None, dropped: vec!["1", "2"] }));
+        // One that waits and grows drops others, not itself.
+        let grown = queue.push_latest(LatestKey(3), 20, "3 new");
+        assert_eq!(grown, Ok(Displaced { replaced: Some("3"), dropped: vec!["4"] }));
+        assert_eq!((queue.bytes(), queue.dropped(), queue.replaced(), queue.refused()), (30, 3, 1, 0));
+        assert_eq!(rest(&mut queue), ["3 new", "sure"]);
+    }
+
+    #[test]
+    fn what_would_not_fit_beside_the_sure_ones_drops_nothing() {
         let mut queue = LinkQueue::new(20);
-        assert_eq!(queue.push_latest(LatestKey(1), 10, "elder"), Queued::Appended);
+        assert_eq!(queue.push_latest(LatestKey(1), 5, "elder"), APPENDED);
         assert_eq!(queue.push_sure(8, "sure"), Ok(()));
-        assert_eq!(queue.push_latest(LatestKey(1), 13, "newer"), Queued::Refused("newer"));
-        assert_eq!((queue.bytes(), queue.replaced(), queue.refused()), (18, 0, 1));
-        let left: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-        assert_eq!(left, ["elder", "sure"]);
+        assert_eq!(queue.push_latest(LatestKey(2), 5, "other"), APPENDED);
+        assert_eq!(queue.push_latest(LatestKey(1), 13, "newer"), Err(Full("newer")));
+        assert_eq!(queue.push_latest(LatestKey(3), 13, "third"), Err(Full("third")));
+        assert_eq!((queue.bytes(), queue.dropped(), queue.refused()), (18, 0, 2));
+        assert_eq!(rest(&mut queue), ["elder", "sure", "other"]);
+    }
+
+    #[test]
+    fn a_lowered_limit_takes_no_place_from_whoever_waits() {
+        let mut queue = LinkQueue::new(100);
+        assert_eq!(queue.push_sure(30, "sure"), Ok(()));
+        for (key, name) in [(1, "1"), (2, "2")] {
+            assert_eq!(queue.push_latest(LatestKey(key), 10, name), APPENDED);
+        }
+        queue.set_limit(20);
+        assert_eq!(queue.push_latest(LatestKey(1), 10, "1 as long"), replaces("1"));
+        assert_eq!(queue.push_latest(LatestKey(2), 9, "2 shorter"), replaces("2"));
+        assert_eq!(queue.push_latest(LatestKey(2), 10, "2 longer"), Err(Full("2 longer")));
+        assert_eq!(queue.push_latest(LatestKey(3), 1, "3"), Err(Full("3")));
+        assert_eq!(rest(&mut queue), ["sure", "1 as long", "2 shorter"]);
+        assert_eq!(queue.push_sure(21, "long"), Err(Full("long")), "the lower limit counts");
     }
 }

@@ -33,7 +33,7 @@ pub struct Counters {
     pub lost: Tally,
     /// Replaced by a newer `Latest` message before they left.
     pub replaced: Tally,
-    /// Refused because the queue was full.
+    /// The queue was full: refused, or dropped to make room for a newer `Latest` message.
     pub refused: Tally,
     /// Lost tries of `Sure` messages that are tried until they get through. Counted when a message
     /// leaves, so also if its link is cut before it arrives.

@@ -3,8 +3,9 @@
 //! The model. A message first *leaves*: at once, or, with a rate, when the bytes before it and its own
 //! have left. Then it *flies* for the delay plus jitter.
 //! - `Latest`: lost with the profile's probability; jitter may change the order. While it waits to
-//!   leave, a newer one with its key takes its place. A full queue refuses it. With quirks it may be much
-//!   later than the rest, or arrive twice.
+//!   leave, a newer one with its key takes its place. A full queue drops the oldest `Latest` messages for it, and
+//!   refuses it only if `Sure` ones take up the room. With quirks it may be much later than the rest, or arrive
+//!   twice.
 //! - `Sure`: a lost try costs one round trip (there with jitter, back without), after which the message
 //!   is tried again. It never arrives before an earlier `Sure` message, so one loss holds up those
 //!   behind it, as in a real stream. Retries take none of the rate. After [`SURE_TRIES_MAX`] lost tries, or
@@ -48,8 +49,8 @@ pub(crate) struct Way {
     /// The link that the sending end last heard `LinkUp` for; 0 before the first. `LinkDown` need not
     /// clear it: that link never lives again.
     pub(crate) heard: u32,
-    /// Links up to this number are no business of the machine at the sending end: they were its
-    /// predecessor's.
+    /// Of links up to this number the machine at the sending end hears nothing: they were its predecessor's, or
+    /// came without a word.
     pub(crate) forgotten: u32,
     /// How often this way was cut without a word, wrapping. A `Latest` message whose flight began in another
     /// era met such a cut on its way. Nothing flies for 65 536 cuts.

@@ -17,6 +17,7 @@ use crate::outlet::Offered;
 use crate::profile::{Profile, Quirks};
 use crate::queue::EventQueue;
 use crate::routes::Routes;
+use machine::queue::Displaced;
 use machine::{Address, Lane, Rng, Span, Time};
 
 /// The name of the links' chance among the streams of a seed. Experiments name their own streams by small
@@ -211,8 +212,9 @@ impl Network {
         (from, address(to))
     }
 
-    /// A message has no link to go over. In an open network it gets one, which nobody hears of. Otherwise it is gone, but
-    /// what was tried is part of the history.
+    /// A message has no link to go over. In an open network it gets one, of whose beginning and end nobody hears: there
+    /// are no connections that could say that a peer is gone. Otherwise it is gone, but what was tried is part of the
+    /// history.
     #[cold] // Rare, and kept out of `send`, which every message passes.
     fn send_unlinked(&mut self, from: u32, to: Address, parcel: Parcel) {
         let buffer = parcel.buffer;
@@ -224,6 +226,7 @@ impl Network {
                 // There may be a link of which this end has not heard yet: it will do.
                 if !way.up {
                     way.open(profile);
+                    way.forgotten = way.link;
                 }
                 way.heard = way.link;
             }
@@ -242,7 +245,7 @@ impl Network {
         }
     }
 
-    /// Who hears of a link: the sending end, unless the link was its predecessor's.
+    /// Who hears of a link: the sending end, unless the link was its predecessor's or came without a word.
     fn hearer(&self, passage: Passage) -> Option<u32> {
         let way = &self.ways[passage.way.index()];
         (way.forgotten < passage.link).then_some(way.from)
@@ -276,14 +279,23 @@ impl Network {
     fn follow_offer(&mut self, passage: Passage, parcel: Parcel, offered: Offered) {
         match offered {
             Offered::Leaves(at) => self.queue.push(at, Happening::Departure(passage)),
-            Offered::Waits => (),
-            Offered::Replaces(elder) => self.conclude(passage, elder.buffer, End::Replaced),
+            Offered::Waits(displaced) => self.displace(passage, displaced),
             Offered::Refused => {
                 self.conclude(passage, parcel.buffer, End::Refused);
                 if parcel.lane == Lane::Sure {
                     self.cut(passage.way);
                 }
             }
+        }
+    }
+
+    /// A newer message waits, and these no longer do.
+    fn displace(&mut self, passage: Passage, displaced: Displaced<Parcel>) {
+        for parcel in displaced.dropped {
+            self.conclude(passage, parcel.buffer, End::Refused);
+        }
+        if let Some(elder) = displaced.replaced {
+            self.conclude(passage, elder.buffer, End::Replaced);
         }
     }
 

@@ -2,22 +2,23 @@
 
 use crate::link::Parcel;
 use crate::profile::Profile;
-use machine::queue::{Full, LinkQueue, Queued};
+use machine::queue::{Displaced, Full, LinkQueue};
 use machine::{Lane, Span, Time};
 use std::num::NonZeroU64;
 
 /// What an outlet did with a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
     /// It leaves now; its last byte is out at this time.
     Leaves(Time),
-    /// It waits.
-    Waits,
-    /// It waits in the place of this older one.
-    Replaces(Parcel),
+    /// It waits, and these no longer do.
+    Waits(Displaced<Parcel>),
     /// There is no room.
     Refused,
 }
+
+/// Nothing made way.
+const NOTHING: Displaced<Parcel> = Displaced { replaced: None, dropped: Vec::new() };
 
 /// The queue and the rate.
 #[derive(Debug)]
@@ -52,13 +53,13 @@ impl Outlet {
         Some(sooner)
     }
 
-    /// What waits already was promised room: the limit is at least that, counted with the new overhead.
+    /// What waits already was promised room, and stays whatever the limit. It is counted with the new overhead.
     fn set_limit(&mut self, limit: usize) {
         let mut old = std::mem::replace(&mut self.waiting, LinkQueue::new(usize::MAX));
         while let Some(parcel) = old.pop() {
             self.push(parcel);
         }
-        self.waiting.set_limit(limit.max(self.waiting.bytes()));
+        self.waiting.set_limit(limit);
     }
 
     /// Whether the message that is leaving is out by now. Not so if another rate hurried it and this is its
@@ -77,17 +78,11 @@ impl Outlet {
 
     fn push(&mut self, parcel: Parcel) -> Offered {
         let bytes = parcel.bytes.saturating_add(self.overhead);
-        match parcel.lane {
-            Lane::Sure => match self.waiting.push_sure(bytes, parcel) {
-                Ok(()) => Offered::Waits,
-                Err(Full(_)) => Offered::Refused,
-            },
-            Lane::Latest(key) => match self.waiting.push_latest(key, bytes, parcel) {
-                Queued::Appended => Offered::Waits,
-                Queued::Replaced(elder) => Offered::Replaces(elder),
-                Queued::Refused(_) => Offered::Refused,
-            },
-        }
+        let queued = match parcel.lane {
+            Lane::Sure => self.waiting.push_sure(bytes, parcel).map(|()| NOTHING),
+            Lane::Latest(key) => self.waiting.push_latest(key, bytes, parcel),
+        };
+        queued.map_or_else(|Full(_)| Offered::Refused, Offered::Waits)
     }
 
     /// The message whose last byte just left, and when the next one is out, if there is one.
@@ -137,7 +132,7 @@ mod tests {
             panic!("idle")
         };
         for _ in 0..2 {
-            assert_eq!(outlet.offer(out, parcel(7, Lane::Sure)), Offered::Waits);
+            assert_eq!(outlet.offer(out, parcel(7, Lane::Sure)), Offered::Waits(NOTHING));
             let (departed, next) = outlet.depart(out);
             assert_eq!(departed.map(|it| it.bytes), Some(7));
             out = next.unwrap();
@@ -168,8 +163,24 @@ mod tests {
         let profile = Profile::new(Span::ZERO).with_queue_limit(20).with_overhead(8);
         let mut outlet = Outlet::new(NonZeroU64::MIN, profile);
         assert!(matches!(outlet.offer(Time::ZERO, parcel(100, KEY)), Offered::Leaves(_)));
-        assert_eq!(outlet.offer(Time::ZERO, parcel(10, KEY)), Offered::Waits);
-        assert_eq!(outlet.offer(Time::ZERO, parcel(12, KEY)), Offered::Replaces(parcel(10, KEY)));
+        assert_eq!(outlet.offer(Time::ZERO, parcel(10, KEY)), Offered::Waits(NOTHING));
+        let replaced = Displaced { replaced: Some(parcel(10, KEY)), ..NOTHING };
+        assert_eq!(outlet.offer(Time::ZERO, parcel(12, KEY)), Offered::Waits(replaced));
         assert_eq!(outlet.offer(Time::ZERO, parcel(0, Lane::Sure)), Offered::Refused);
+    }
+
+    #[test]
+    fn a_lower_limit_counts_once_there_is_room_again() {
+        let (rate, profile) = (NonZeroU64::MIN, Profile::new(Span::ZERO));
+        let mut outlet = Outlet::new(rate, profile.with_queue_limit(100));
+        assert!(matches!(outlet.offer(Time::ZERO, parcel(10, Lane::Sure)), Offered::Leaves(_)));
+        assert_eq!(outlet.offer(Time::ZERO, parcel(80, Lane::Sure)), Offered::Waits(NOTHING));
+        assert_eq!(outlet.offer(Time::ZERO, parcel(20, KEY)), Offered::Waits(NOTHING));
+        outlet.reshape(Time::ZERO, rate, profile.with_queue_limit(30));
+        let replaced = Displaced { replaced: Some(parcel(20, KEY)), ..NOTHING };
+        assert_eq!(outlet.offer(Time::ZERO, parcel(20, KEY)), Offered::Waits(replaced));
+        outlet.depart(Time::ZERO);
+        assert_eq!(outlet.offer(Time::ZERO, parcel(10, Lane::Sure)), Offered::Waits(NOTHING));
+        assert_eq!(outlet.offer(Time::ZERO, parcel(1, Lane::Sure)), Offered::Refused);
     }
 }

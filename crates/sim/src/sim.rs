@@ -73,7 +73,8 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
     }
 
     /// Opens the network: from now on every machine can send to every other whose address it knows. The first message
-    /// between two that have no link makes one like `profile`, both ways, and nobody hears of it.
+    /// between two that have no link makes one like `profile`, both ways. Nobody hears of it, neither when it comes nor
+    /// when it goes: like datagrams, it does not tell whether anybody is at the other end.
     pub fn open(&mut self, profile: Profile) {
         self.network.open = Some(profile);
     }

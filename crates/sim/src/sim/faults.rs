@@ -154,8 +154,8 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
 
     /// Gives one direction of a living link another character from now on: slow, late, lossy, or well again.
     /// What is in flight stays as it was, and `Sure` messages keep their order. What waits to leave stays in
-    /// its queue, which a lower limit does not shorten; without a rate it leaves now. Without a link, nothing
-    /// happens.
+    /// its queue, which a lower limit does not shorten until something new needs room; without a rate it leaves
+    /// now. Without a link, nothing happens.
     ///
     /// # Panics
     /// If `from` has no machine.

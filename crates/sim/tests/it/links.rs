@@ -85,12 +85,25 @@ fn a_slow_link_carries_the_newest_of_each_key() {
 }
 
 #[test]
-fn a_full_queue_refuses_latest_messages() {
+fn a_full_queue_keeps_the_newest_latest_messages() {
     let mut sim = trio(1, delay(0).with_rate(1_000).unwrap().with_queue_limit(20));
-    (0..5).for_each(|key| send(&mut sim, ms(0), latest(key), &[0; 10]));
+    // The first leaves at once.
+    (0..5).for_each(|key| send(&mut sim, ms(0), latest(u64::from(key)), &[key; 10]));
     finish(&mut sim);
+    assert_eq!(heard(&sim, B), [0, 3, 4]);
     let Counters { delivered, refused, .. } = sim.counters(A, B).unwrap();
     assert_eq!((delivered.messages, refused), (3, Tally { messages: 2, bytes: 20 }));
+}
+
+#[test]
+fn a_latest_message_never_takes_the_room_of_a_sure_one() {
+    let mut sim = trio(1, delay(0).with_rate(1_000).unwrap().with_queue_limit(20));
+    let lanes = [Lane::Sure, latest(1), Lane::Sure, latest(2), latest(3)];
+    lanes.into_iter().zip(0..).for_each(|(lane, number)| send(&mut sim, ms(0), lane, &[number; 10]));
+    send(&mut sim, ms(0), latest(4), &[5; 11]);
+    finish(&mut sim);
+    assert_eq!(heard(&sim, B), [0, 2, 4]);
+    assert_eq!(sim.counters(A, B).unwrap().refused, Tally { messages: 3, bytes: 31 });
 }
 
 #[test]
@@ -325,4 +338,28 @@ fn in_an_open_network_a_new_link_is_not_opened_again() {
     sim.run_until(ms(100));
     let heard: Vec<u8> = arrivals(&sim, B).into_iter().map(|it| it.1[0]).collect();
     assert_eq!(heard, [1, 2, 3, 4]);
+}
+
+/// A machine learns that its peer is gone only from its silence.
+#[test]
+fn in_an_open_network_nobody_is_told_that_a_peer_is_gone() {
+    let mut sim = Sim::new(1);
+    assert_eq!([A, B].map(|_| sim.add(Probe::default())), [A, B]);
+    sim.open(delay(10));
+    send(&mut sim, ms(0), Lane::Sure, &[1]);
+    sim.run_until(ms(20));
+    sim.crash(B);
+    send(&mut sim, ms(30), latest(0), &[2]);
+    sim.run_until(ms(60_000));
+    sim.restart(B, Probe::default());
+    send(&mut sim, ms(60_010), Lane::Sure, &[3]);
+    sim.run_until(ms(60_100));
+    assert_eq!(story(&sim, A), [""; 0]);
+    assert_eq!(heard(&sim, B), [3]);
+    // Of a link that was announced they hear to the end.
+    sim.connect(A, B, delay(10));
+    sim.run_until(ms(60_200));
+    sim.disconnect(A, B);
+    sim.run_until(ms(60_300));
+    assert_eq!(story(&sim, A), ["60100 up 1 #3", "60200 down 1 #3"]);
 }
