@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `config` | the switches and limits |
 //! | `info`, `msg` | what peers say, and what it weighs |
+//! | `limited` | lists in messages, read no further than they may be long |
 //! | `list` | whom a peer knows, and the diagram of their places |
 //! | `join` | how a peer finds its place, and finds it again |
 //! | `travel` | what a peer does when it moves |
@@ -35,6 +36,7 @@ mod hear;
 mod info;
 mod introductions;
 mod join;
+mod limited;
 mod links;
 mod list;
 mod msg;

@@ -101,7 +101,7 @@ impl Packer {
 /// datagram is refused as a whole. The frames are poses in length only; decoding says the rest.
 pub fn frames(bytes: &[u8]) -> Result<Frames<'_>, DecodeError> {
     if DATAGRAM_MAX < bytes.len() {
-        return Err(DecodeError::TooLong(bytes.len()));
+        return Err(DecodeError::TooLong { length: bytes.len(), limit: DATAGRAM_MAX });
     }
     let mut reader = Reader::new(bytes);
     match reader.byte()? {

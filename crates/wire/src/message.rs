@@ -1,15 +1,21 @@
 //! What every message that crosses a link can do, and why bytes are refused.
 
-use crate::DATAGRAM_MAX;
 use thiserror::Error;
 
 /// A value that crosses links as bytes.
 ///
-/// Laws, which carriers, tags and the simulator's history hashes rely on:
-/// - decoding what [`Message::encode`] wrote gives the same value;
-/// - bytes that decode are the bytes that encoding the value writes: one value, one byte string;
-/// - [`Message::decode`] returns for any bytes whatever; it never panics, and never allocates more
-///   than the bytes themselves pay for.
+/// Laws of every message, which drivers and the simulator's history hashes rely on:
+/// - decoding what [`Message::encode`] wrote gives the same value, and equal values are written alike;
+/// - [`Message::decode`] returns for any bytes whatever and never panics; there is a limit to how many it takes, and
+///   to what it allocates, whatever lengths they promise.
+///
+/// Poses and datagrams keep two more, which carriers and tags rely on: bytes that decode are the bytes that encoding the
+/// value writes (one value, one byte string), and decoding allocates nothing.
+///
+/// Messages of zones and of the overlay's peers are in postcard's format, and keep neither. A number may be padded (`88 00`
+/// is read as `08`), so compare the values, not the bytes. And lists are allocated: between peers two full ones at most,
+/// which is little more than the longest message; in a zone's message at most 1 MiB per list ahead of its entries, and
+/// nothing if more of them are promised than bytes follow.
 pub trait Message: Sized {
     /// Appends the value's bytes to `out`. What `out` held stays, so that one buffer can serve many.
     fn encode(&self, out: &mut Vec<u8>);
@@ -24,9 +30,14 @@ pub enum DecodeError {
     /// More was promised than came.
     #[error("the bytes end too early")]
     TooShort,
-    /// More bytes than any datagram may have.
-    #[error("{0} bytes are more than the {DATAGRAM_MAX} of the longest datagram")]
-    TooLong(usize),
+    /// More bytes than a message of this kind may have.
+    #[error("{length} bytes are more than the {limit} that such a message may have")]
+    TooLong {
+        /// How many came.
+        length: usize,
+        /// How many may.
+        limit: usize,
+    },
     /// The message is complete, and more follows.
     #[error("bytes follow after the end of the message")]
     TrailingBytes,

@@ -235,14 +235,14 @@ impl Message for Msg {
 
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         if MESSAGE_MAX < bytes.len() {
-            return Err(DecodeError::TooLong(bytes.len()));
+            return Err(DecodeError::TooLong { length: bytes.len(), limit: MESSAGE_MAX });
         }
         let (msg, rest) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
         if !rest.is_empty() {
             return Err(DecodeError::TrailingBytes);
         }
         if matches!(msg, Self::Up(_)) && PLAYER_MESSAGE_MAX < bytes.len() {
-            return Err(DecodeError::TooLong(bytes.len()));
+            return Err(DecodeError::TooLong { length: bytes.len(), limit: PLAYER_MESSAGE_MAX });
         }
         Ok(msg)
     }

@@ -1,19 +1,24 @@
-//! Fuzz targets: whatever a peer sends is read or refused, never a panic, and what is read is written the same.
+//! Fuzz targets: whatever a peer sends is read or refused, never a panic, and what is read means the same when it is written
+//! and read again. Its bytes may be others: numbers may come with more of them than they need.
 //!
 //! Under `cargo test` they take a few thousand random inputs each. `cargo bolero test fuzz::peer_bytes` runs the same
 //! target under libFuzzer.
 
 use crate::messages::all;
 use bolero::check;
-use overlay::Msg;
+use overlay::config::{LIST_MAX, MESSAGE_MAX};
+use overlay::{Info, Msg};
 use wire::Message as _;
 
 /// Keeps `cargo test` quick; a fuzzer ignores it.
 const ITERATIONS: usize = 5_000;
 
-/// What is read is written, and read again as the same.
+/// What is read is written, and read again as the same. It takes no more room than two full lists, whatever it promises.
 fn read(bytes: &[u8]) {
-    if let Ok(msg) = Msg::decode(bytes) {
+    let mut decoded = None;
+    let counted = allocation_counter::measure(|| decoded = Some(Msg::decode(bytes)));
+    assert!(counted.bytes_max <= (2 * LIST_MAX * size_of::<Info>()) as u64, "{counted:?}");
+    if let Some(Ok(msg)) = decoded {
         let mut again = Vec::new();
         msg.encode(&mut again);
         assert_eq!(Msg::decode(&again), Ok(msg));
@@ -47,4 +52,31 @@ fn damaged_peer_messages() {
             read(&bytes);
         },
     );
+}
+
+/// Every kind, and after it nothing but promises of long lists.
+#[test]
+fn a_promised_list_takes_no_room_before_it_comes() {
+    for kind in 0..10 {
+        for length in [200, 600, 4_000, 16_000, 30_000] {
+            for filling in [0, 1] {
+                for start in 0..16 {
+                    let mut bytes = vec![kind];
+                    bytes.resize(1 + start, filling);
+                    put_varint(&mut bytes, length);
+                    bytes.resize(MESSAGE_MAX, filling);
+                    read(&bytes);
+                    read(&bytes[..100]);
+                }
+            }
+        }
+    }
+}
+
+fn put_varint(bytes: &mut Vec<u8>, mut number: u32) {
+    while 0x7f < number {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
 }

@@ -43,7 +43,7 @@ fn a_datagram_must_be_framed_to_the_last_byte() {
         (&[0xd2, 11], DecodeError::UnknownKind(0xd2)),
         (&frame, DecodeError::UnknownKind(11)),
         (&whole[..whole.len() - 1], DecodeError::TooShort),
-        (&[0xd1; DATAGRAM_MAX + 1], DecodeError::TooLong(DATAGRAM_MAX + 1)),
+        (&[0xd1; DATAGRAM_MAX + 1], DecodeError::TooLong { length: DATAGRAM_MAX + 1, limit: DATAGRAM_MAX }),
     ] {
         assert_eq!(frames(bytes).err(), Some(why), "{bytes:02x?}");
     }
