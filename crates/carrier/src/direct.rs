@@ -1,6 +1,6 @@
 //! The zone itself sends, thinned by interest management, packed per listener.
 
-use crate::{Carrier, Cue, Grade};
+use crate::{Carrier, Cue, Grade, Tally};
 use interest::{Budget, Config, Engine, Policy, Reach, Schedule, Sight, Slot, Update};
 use machine::{Address, Span, Time};
 use space::{Motion, ObjectId};
@@ -13,7 +13,7 @@ pub struct DirectConfig {
     pub policy: Box<dyn Policy + Send>,
     /// How often a fully relevant pose is sent.
     pub schedule: Schedule,
-    /// What a listener may get per second; `None` is no limit.
+    /// What a listener may get per second, in bytes of poses; `None` is no limit.
     pub budget: Option<Budget>,
     /// How often it speaks: fewer, fuller packets beat more.
     pub tick: Span,
@@ -27,9 +27,13 @@ pub struct Direct {
     /// Whose slot is whose.
     owners: Vec<Option<ObjectId>>,
     listeners: BTreeMap<Address, ObjectId>,
+    /// The same by avatar. An avatar has one listener, the newest: whoever connects anew is at another address, and the
+    /// old one may not be known to be gone yet.
+    addresses: BTreeMap<ObjectId, Address>,
     hushed: bool,
     next: Time,
     packer: Packer,
+    tally: Tally,
 }
 
 /// An object as it is carried: its pose is encoded when it changes, and sent unchanged.
@@ -37,7 +41,6 @@ struct Carried {
     slot: Slot,
     motion: Motion,
     encoded: Vec<u8>,
-    listener: Option<Address>,
 }
 
 impl Direct {
@@ -51,9 +54,11 @@ impl Direct {
             carried: BTreeMap::new(),
             owners: Vec::new(),
             listeners: BTreeMap::new(),
+            addresses: BTreeMap::new(),
             hushed: false,
             next: Time::ZERO,
             packer: Packer::new(),
+            tally: Tally::default(),
         }
     }
 
@@ -74,11 +79,10 @@ impl Direct {
             self.owners.resize(slot.index() + 1, None);
         }
         self.owners[slot.index()] = Some(object);
-        let listener = self.listeners.iter().find(|it| *it.1 == object).map(|it| *it.0);
-        if listener.is_some() {
+        if self.addresses.contains_key(&object) {
             self.engine.observe(slot);
         }
-        self.carried.insert(object, Carried { slot, motion, encoded, listener });
+        self.carried.insert(object, Carried { slot, motion, encoded });
     }
 
     fn drop_object(&mut self, object: ObjectId) {
@@ -90,17 +94,20 @@ impl Direct {
 
     fn listen(&mut self, address: Address, avatar: ObjectId) {
         self.deafen(address);
+        if let Some(&earlier) = self.addresses.get(&avatar) {
+            self.deafen(earlier);
+        }
         self.listeners.insert(address, avatar);
-        if let Some(it) = self.carried.get_mut(&avatar) {
-            it.listener = Some(address);
+        self.addresses.insert(avatar, address);
+        if let Some(it) = self.carried.get(&avatar) {
             self.engine.observe(it.slot);
         }
     }
 
     fn deafen(&mut self, address: Address) {
         let Some(avatar) = self.listeners.remove(&address) else { return };
-        if let Some(it) = self.carried.get_mut(&avatar).filter(|it| it.listener == Some(address)) {
-            it.listener = None;
+        self.addresses.remove(&avatar);
+        if let Some(it) = self.carried.get(&avatar) {
             self.engine.stop_observing(it.slot);
         }
     }
@@ -111,6 +118,7 @@ impl Direct {
         self.carried.clear();
         self.owners.clear();
         self.listeners.clear();
+        self.addresses.clear();
         self.hushed = false;
     }
 }
@@ -148,15 +156,21 @@ impl Carrier for Direct {
         for it in self.carried.values() {
             self.engine.place(it.slot, it.motion.position_at(world));
         }
-        let Self { config, engine, carried, owners, packer, .. } = self;
+        let Self { config, engine, carried, owners, addresses, packer, .. } = self;
         let policy = Graded { policy: &*config.policy, owners, grade };
-        engine.tick(world, &policy, |observer, updates| {
-            let listener = owners[observer.index()].and_then(|it| carried[&it].listener);
-            let Some(listener) = listener else { return };
+        let tally = engine.tick(world, &policy, |observer, updates| {
+            let listener = owners[observer.index()].and_then(|it| addresses.get(&it));
+            let Some(&listener) = listener else { return };
             pack(packer, updates, owners, carried);
             packer.datagrams().for_each(|datagram| say(listener, datagram));
             packer.clear();
         });
+        self.tally.sent += tally.sent;
+        self.tally.deferred += tally.deferred;
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
     }
 
     fn hear(&self, datagram: &[u8], heard: &mut dyn FnMut(Pose)) {
@@ -275,6 +289,78 @@ mod tests {
         assert_eq!(told(&mut direct, 1_000), []);
         direct.cue(Cue::Hush(false));
         assert_eq!(told(&mut direct, 2_000), [(Address(9), 2, 7)]);
+    }
+
+    /// Two in a crowd of 200 listen for a minute, each with a line for a fifth of what is due.
+    #[test]
+    fn in_a_crowd_a_budget_is_kept_and_nobody_starves() {
+        const SECONDS: u64 = 60;
+        let budget = Budget { bytes_per_second: 2_000, burst: 500 };
+        let mut direct = Direct::new(DirectConfig { budget: Some(budget), ..direct().config });
+        (1..=200).for_each(|it| direct.cue(Cue::Carry(id(it), at(it as i32 * 100, 0, 0))));
+        (1..=2).for_each(|it| direct.cue(Cue::Listen(Address(u64::from(it)), id(it))));
+        let (mut bytes, mut silences, mut heard) = (BTreeMap::new(), BTreeMap::new(), 0);
+        for tick in 0..SECONDS * 10 {
+            let now = Time::from_millis(tick * 100);
+            let mut said = Vec::new();
+            direct.speak(now, now, None, &mut |to, datagram| said.push((to, datagram.to_vec())));
+            for (to, datagram) in said {
+                *bytes.entry((to, tick / 10)).or_insert(0) += datagram.len() - wire::DATAGRAM_HEADER;
+                direct.hear(&datagram, &mut |pose| {
+                    heard += 1;
+                    let (last, longest) = silences.entry((to, pose.object)).or_insert((now, Span::ZERO));
+                    (*last, *longest) = (now, (*longest).max(now.since(*last)));
+                });
+            }
+        }
+        let all: usize = bytes.values().sum();
+        assert!(2 * 2_000 * (SECONDS as usize - 1) < all, "{all} bytes do not fill two lines");
+        for ((to, second), bytes) in bytes {
+            assert!(bytes <= 2_000 + 500 + wire::POSE_MAX, "{to:?} got {bytes} bytes in second {second}");
+        }
+        assert_eq!(silences.len(), 2 * 199, "everybody was heard of");
+        for ((to, object), (last, longest)) in silences {
+            let longest = longest.max(Time::from_millis(SECONDS * 1_000).since(last));
+            assert!(longest < Span::from_secs(4), "{to:?} heard nothing of {object:?} for {longest}");
+        }
+        let Tally { sent, deferred } = direct.tally();
+        assert!(sent == heard && sent < deferred, "{sent} sent, {heard} heard, {deferred} deferred");
+    }
+
+    #[test]
+    fn an_avatar_has_one_listener_the_newest() {
+        let mut direct = direct();
+        direct.cue(Cue::Carry(id(2), at(7, 0, 0)));
+        // Before the avatar is there, and while it is.
+        direct.cue(Cue::Listen(Address(8), id(1)));
+        direct.cue(Cue::Listen(Address(9), id(1)));
+        direct.cue(Cue::Carry(id(1), at(0, 0, 0)));
+        assert_eq!(told(&mut direct, 0), [(Address(9), 2, 7)]);
+        direct.cue(Cue::Listen(Address(8), id(1)));
+        assert_eq!(told(&mut direct, 100), [(Address(8), 2, 7)], "whoever is new knows nothing yet");
+        direct.cue(Cue::Deaf(Address(9)));
+        assert_eq!(told(&mut direct, 1_000), [(Address(8), 2, 7)], "the old one goes, the new one stays");
+        direct.cue(Cue::Deaf(Address(8)));
+        assert_eq!((told(&mut direct, 2_000), direct.deadline()), (vec![], None));
+    }
+
+    #[test]
+    fn whoever_listens_for_another_avatar_listens_for_this_one_no_more() {
+        let mut direct = direct();
+        for object in 1..=3 {
+            direct.cue(Cue::Carry(id(object), at(object as i32, 0, 0)));
+        }
+        direct.cue(Cue::Listen(Address(9), id(1)));
+        direct.cue(Cue::Listen(Address(9), id(2)));
+        assert_eq!(told(&mut direct, 0), [(Address(9), 1, 1), (Address(9), 3, 3)]);
+        // An avatar that goes and comes back has its listener still, one that was cleared has none.
+        direct.cue(Cue::Drop(id(2)));
+        direct.cue(Cue::Carry(id(2), at(2, 1, 0)));
+        assert_eq!(told(&mut direct, 100), [(Address(9), 1, 1), (Address(9), 3, 3)]);
+        direct.cue(Cue::Clear);
+        direct.cue(Cue::Carry(id(2), at(2, 2, 0)));
+        direct.cue(Cue::Carry(id(3), at(3, 2, 0)));
+        assert_eq!((told(&mut direct, 200), direct.deadline()), (vec![], None));
     }
 
     #[test]

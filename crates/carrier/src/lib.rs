@@ -31,6 +31,15 @@ pub enum Cue {
     Hush(bool),
 }
 
+/// What a carrier has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Poses that were sent, once for everybody who heard them.
+    pub sent: u64,
+    /// Poses that were due and did not fit what a listener may get, again whenever they had to wait.
+    pub deferred: u64,
+}
+
 /// How much an observer cares for a subject, given what distance and direction say: a game's say in the matter.
 pub type Grade<'a> = &'a dyn Fn(ObjectId, ObjectId, f32) -> f32;
 
@@ -50,6 +59,9 @@ pub trait Carrier {
         grade: Option<Grade<'_>>,
         say: &mut dyn FnMut(Address, &[u8]),
     );
+
+    /// What it has done since it was made.
+    fn tally(&self) -> Tally;
 
     /// Hears a datagram and gives out the poses in it. Bytes that are none are ignored.
     fn hear(&self, datagram: &[u8], heard: &mut dyn FnMut(Pose));

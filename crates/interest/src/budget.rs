@@ -53,9 +53,20 @@ impl Bucket {
         *self = Self { level: level as i64, filled: now };
     }
 
-    /// Whether `bytes` could leave without debt.
-    pub(crate) fn holds(&self, bytes: u64) -> bool {
-        i128::from(bytes) * i128::from(MICROBYTES) <= i128::from(self.level)
+    /// How many updates of these sizes may leave at most, whichever go first; `None` if something is left after all of
+    /// them, so that it does not matter.
+    pub(crate) fn fitting_at_most(&self, sizes: impl Iterator<Item = u32>) -> Option<usize> {
+        let (mut sum, mut least) = (0, u32::MAX);
+        for bytes in sizes {
+            (sum, least) = (sum + u64::from(bytes), least.min(bytes));
+        }
+        let level = self.level.max(0) as u64;
+        if u128::from(sum) * u128::from(MICROBYTES.unsigned_abs()) < u128::from(level) {
+            return None;
+        }
+        // Rounded up: the last one may leave on credit.
+        let most = level.div_ceil((u64::from(least) * MICROBYTES.unsigned_abs()).max(1));
+        Some(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// Whether something may leave; if so, its bytes are gone.
@@ -96,5 +107,18 @@ mod tests {
         assert!(bucket.take(1) && !bucket.take(1));
         bucket.fill(budget, Time::MAX);
         assert!(bucket.take(100) && !bucket.take(1), "no more than the burst is saved up");
+    }
+
+    #[test]
+    fn a_bucket_knows_how_many_fit() {
+        let budget = Budget { bytes_per_second: 1, burst: 100 };
+        let mut bucket = Bucket::full(budget);
+        let fitting = |bucket: &Bucket, sizes: &[u32]| bucket.fitting_at_most(sizes.iter().copied());
+        assert_eq!(fitting(&bucket, &[60, 39]), None);
+        assert!(2 <= fitting(&bucket, &[100, 0]).unwrap(), "the second leaves only if it goes first");
+        assert_eq!(fitting(&bucket, &[60, 30, 30]), Some(4));
+        assert!(0 < fitting(&bucket, &[0, 200]).unwrap());
+        assert!(bucket.take(100));
+        assert_eq!(fitting(&bucket, &[1]), Some(0));
     }
 }

@@ -12,6 +12,7 @@ use crate::recall::Recall;
 use crate::{Budget, Policy, Reach, Schedule, Slot};
 use machine::Time;
 use space::{Distance, Grid, Heading, Position};
+use std::cmp::Ordering;
 
 /// How an engine works.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,8 @@ pub struct Engine {
     updates: Vec<Update>,
     /// When the last tick was.
     ticked: Time,
+    /// How many ticks asked the grid.
+    ticks: u32,
 }
 
 /// The seat of who does not observe.
@@ -81,6 +84,13 @@ const NOWHERE: u32 = u32::MAX;
 
 /// With this many observers or fewer, looking at everybody is cheaper than sorting everybody into a grid.
 const SCAN_OBSERVERS_MAX: usize = 3;
+
+/// For so many ticks observers keep the order they were sorted into: nobody walks far meanwhile, and who comes in between
+/// has the last turn.
+const TICKS_IN_LINE: u32 = 32;
+
+/// How many rows of cells observers are sorted into at a time, or a little fewer.
+const ROWS_IN_BAND: u32 = 8;
 
 /// Grid cells per reach. Smaller cells fit the circle better, larger ones are fewer to visit.
 const CELLS_PER_REACH: u32 = 3;
@@ -117,6 +127,7 @@ impl Engine {
             due: Vec::new(),
             updates: Vec::new(),
             ticked: Time::ZERO,
+            ticks: 0,
         }
     }
 
@@ -162,6 +173,10 @@ impl Engine {
             }
         }
         self.memory.clear(slot.0);
+        if self.observers.is_empty() {
+            // A world without observers may never be ticked: what they remembered is given back now.
+            self.memory.empty();
+        }
     }
 
     /// Moves `slot`.
@@ -203,11 +218,8 @@ impl Engine {
         let search = self.prepare(policy.reach());
         let mut tally = Tally::default();
         self.memory.turn();
-        for turn in 0..self.turns(search) {
-            let observer = self.whose_turn(search, turn);
-            if self.seats[observer.index()] == NOWHERE {
-                continue;
-            }
+        for turn in 0..self.observers.len() {
+            let observer = Slot(self.observers[turn]);
             tally.examined += self.gather(observer, search);
             let first = self.memory.open(observer.0);
             self.recall.fill(self.memory.entries(), first);
@@ -244,6 +256,10 @@ impl Engine {
                 if self.grid_reach != reach {
                     (self.grid, self.grid_reach) = (Grid::new(cell_for(reach)), reach);
                 }
+                if self.ticks.is_multiple_of(TICKS_IN_LINE) {
+                    self.line_up(reach);
+                }
+                self.ticks = self.ticks.wrapping_add(1);
                 self.grid.rebuild(&self.crowd.xs, &self.crowd.ys);
                 Search::Grid(reach)
             }
@@ -252,21 +268,17 @@ impl Engine {
         }
     }
 
-    /// How many turns a tick takes.
-    fn turns(&self, search: Search) -> usize {
-        match search {
-            Search::All(_) => self.observers.len(),
-            Search::Grid(_) => self.grid.order().len(),
+    /// Sorts the observers into bands of some rows of cells, and along these. Neighbours then come one after the other, and
+    /// what one of them looked at is still in the processor's cache for the next. In bands of one row, everything would be
+    /// looked at anew in each of the seven rows from which it is seen.
+    fn line_up(&mut self, reach: Distance) {
+        let Self { crowd, observers, seats, .. } = self;
+        let band = cell_for(reach).millimetres().ilog2() + ROWS_IN_BAND.ilog2();
+        observers
+            .sort_unstable_by_key(|&it| (crowd.ys[it as usize] >> band.min(31), crowd.xs[it as usize], it));
+        for (seat, &observer) in observers.iter().enumerate() {
+            seats[observer as usize] = seat as u32;
         }
-    }
-
-    /// Who has the turn. With a grid, its order: neighbours come one after the other, so what one of them
-    /// looked at is still in the processor's cache for the next.
-    fn whose_turn(&self, search: Search, turn: usize) -> Slot {
-        Slot(match search {
-            Search::All(_) => self.observers[turn],
-            Search::Grid(_) => self.grid.order()[turn],
-        })
     }
 
     /// Collects everybody within reach of `observer`; gives how many were looked at.
@@ -314,19 +326,19 @@ impl Engine {
                 continue;
             }
             let place = known.unwrap_or_else(|| {
-                let subject = near.subject;
-                entries.push(Entry { last: now, seen: now, subject, heard: false, owed: true });
+                entries.push(Entry::newcomer(near.subject, now));
                 entries.len() - 1
             });
             let entry = &mut entries[place];
             if entry.owed && entry.seen < self.ticked {
-                // It waits only while it is in view, so that who comes and goes does not overtake who stays.
-                entry.last += self.ticked.since(entry.seen);
+                // It waits only while it is in view, so that who comes and goes does not overtake who stays. What the
+                // observer knows of it grows old all the same: that decides what is due.
+                entry.stay_away(self.ticked.since(entry.seen));
             }
             let age = now.since(entry.last);
             (entry.seen, entry.owed) = (now, !entry.heard || schedule.is_due(age, relevance));
             if entry.owed {
-                let urgency = urgency(&schedule, age, relevance, entry.heard);
+                let urgency = urgency(&schedule, entry.waited(now), relevance, entry.heard);
                 self.due.push(Pending { entry: place as u32, relevance, urgency });
             }
         }
@@ -340,10 +352,9 @@ impl Engine {
         let Limit { budget, bucket } = &mut self.limits[observer.index()];
         if let Some(budget) = *budget {
             bucket.fill(budget, now);
-            let bytes_of =
-                |it: &Pending| u64::from(self.crowd.bytes[entries[it.entry as usize].subject as usize]);
-            if !bucket.holds(self.due.iter().map(bytes_of).sum()) {
-                self.due.sort_unstable_by(|a, b| {
+            let bytes_of = |it: &Pending| self.crowd.bytes[entries[it.entry as usize].subject as usize];
+            if let Some(fitting) = bucket.fitting_at_most(self.due.iter().map(bytes_of)) {
+                bring_forward(&mut self.due, fitting, |a, b| {
                     let by_name = entries[a.entry as usize].subject.cmp(&entries[b.entry as usize].subject);
                     b.urgency.total_cmp(&a.urgency).then(by_name)
                 });
@@ -354,7 +365,7 @@ impl Engine {
             if budget.is_some() && !bucket.take(self.crowd.bytes[entry.subject as usize]) {
                 break;
             }
-            (entry.last, entry.heard, entry.owed) = (now, true, false);
+            entry.tell(now);
             self.updates.push(Update { subject: Slot(entry.subject), relevance: pending.relevance });
         }
         (self.due.len() - self.updates.len()) as u64
@@ -368,6 +379,16 @@ impl Engine {
                 && self.crowd.is_present(Slot(entry.subject))
         });
     }
+}
+
+/// Brings the first `count` to the front, sorted. In a crowd thousands are due and a handful fits: to sort them all
+/// would cost more than everything else.
+fn bring_forward<T>(items: &mut [T], count: usize, order: impl Fn(&T, &T) -> Ordering) {
+    let count = count.min(items.len());
+    if 0 < count && count < items.len() {
+        items.select_nth_unstable_by(count - 1, &order);
+    }
+    items[..count].sort_unstable_by(order);
 }
 
 /// How to find who is near.

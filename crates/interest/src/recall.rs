@@ -69,7 +69,7 @@ mod tests {
             before in 0usize..5,
             asked in 0u32..500,
         ) {
-            let entry = |subject| Entry { last: Time::ZERO, seen: Time::ZERO, subject, heard: true, owed: false };
+            let entry = |subject| Entry::newcomer(subject, Time::ZERO);
             let mut entries = vec![entry(asked); before];
             entries.extend(subjects.iter().copied().map(entry));
             let mut recall = Recall::default();

@@ -10,9 +10,13 @@ pub struct Schedule {
     pub normal: Span,
     /// What exactly at the interval means.
     pub due: Due,
-    /// A subject that has not been relevant for this long is forgotten; if it comes back later, it counts
-    /// as new. Without the wait, who steps in and out of view would be sent at every step. Never less than
-    /// the normal interval.
+    /// A subject that has not been relevant for this long is forgotten; if it comes back later, it counts as new and is
+    /// told at once. Who comes back after a while is news: they may have changed course meanwhile, and nobody was told.
+    /// Without the wait, who steps in and out of view would be sent at every step. Never less than the normal interval.
+    ///
+    /// Where this is shorter than an interval, who goes and comes back is told sooner than who stays. With four normal
+    /// intervals that holds for relevances below ¼: at 0.1 an update is due after ten, but at once after four out of view.
+    /// Who must not send more than relevance alone allows, as `lab a3` to compare with the paper, sets [`Span::MAX`].
     pub forget_after: Span,
 }
 

@@ -27,6 +27,11 @@ impl Host {
         &self.replica
     }
 
+    /// What its carrier has done.
+    pub fn carried(&self) -> carrier::Tally {
+        self.carrier.tally()
+    }
+
     fn speak(&mut self, now: Time, out: &mut Outbox<NodeMsg, Event>) {
         let world = self.replica.world_time(now);
         let (rules, objects) = (&self.rules, &self.replica.state().objects);

@@ -32,7 +32,7 @@ impl Message for NodeMsg {
         match bytes.split_first() {
             Some((&ZONE, rest)) => zone::Msg::decode(rest).map(Self::Zone),
             Some((&POSES, rest)) if rest.len() <= DATAGRAM_MAX => Ok(Self::Poses(rest.to_vec())),
-            Some((&POSES, rest)) => Err(DecodeError::TooLong(rest.len())),
+            Some((&POSES, rest)) => Err(DecodeError::TooLong { length: rest.len(), limit: DATAGRAM_MAX }),
             Some((&kind, _)) => Err(DecodeError::UnknownKind(kind)),
             None => Err(DecodeError::TooShort),
         }

@@ -1,6 +1,7 @@
 //! Every knob, from one file. The defaults are the file that `ecumene config print` shows.
 
 use anyhow::Context as _;
+use interest::Budget;
 use machine::Span;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -137,6 +138,41 @@ pub struct CarrierConfig {
     pub interval: u64,
     /// Milliseconds.
     pub tick: u64,
+    /// Bytes of poses that one player gets; 0 is no limit.
+    pub bytes_per_second: u32,
+    /// Bytes that are saved up.
+    pub burst: u32,
+}
+
+/// With less than this a player hears of one avatar or two a second: rather a mistake in the unit than a wish.
+const BYTES_PER_SECOND_MIN: u32 = 1_000;
+
+impl CarrierConfig {
+    /// What a player may get, if that is limited.
+    pub fn budget(&self) -> Option<Budget> {
+        let Self { bytes_per_second, burst, .. } = *self;
+        (0 < bytes_per_second).then_some(Budget { bytes_per_second, burst })
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            (1..=60_000).contains(&self.interval) && (1..=60_000).contains(&self.tick),
+            "carrier: times must be 1 ms to a minute"
+        );
+        let Some(budget) = self.budget() else { return Ok(()) };
+        anyhow::ensure!(
+            BYTES_PER_SECOND_MIN <= budget.bytes_per_second,
+            "carrier.bytes_per_second must be at least {BYTES_PER_SECOND_MIN}, or 0 for no limit"
+        );
+        let per_tick = (u64::from(budget.bytes_per_second) * self.tick).div_ceil(1_000);
+        anyhow::ensure!(
+            per_tick <= u64::from(budget.burst),
+            "carrier.burst must be at least {per_tick}, what {} bytes per second make in {} ms: the rest would be lost",
+            budget.bytes_per_second,
+            self.tick
+        );
+        Ok(())
+    }
 }
 
 /// An interest policy, as it is written.
@@ -251,13 +287,10 @@ impl Config {
         );
         anyhow::ensure!(0 < timing.beacon, "timing.beacon must be at least 1 ms");
         anyhow::ensure!(
-            (1..=60_000).contains(&self.carrier.interval) && (1..=60_000).contains(&self.carrier.tick),
-            "carrier: times must be 1 ms to a minute"
-        );
-        anyhow::ensure!(
             1_000 <= timing.leave,
             "timing.leave must be at least 1000 ms: lines break now and then"
         );
+        self.carrier.check()?;
         self.check_lobby()?;
         self.check_host()
     }
@@ -356,10 +389,23 @@ mod tests {
             ("[host]\nwebsocket = \"one.example.org\"", "wss://"),
             ("[world]\nhosts = [1, 1]", "twice"),
             ("[carrier]\ninterval = 10000000000000000", "carrier"),
+            ("[carrier]\nbytes_per_second = 999", "carrier.bytes_per_second"),
+            ("[carrier]\nbytes_per_second = -1", "bytes_per_second"),
+            ("[carrier]\nburst = 6399", "at least 6400"),
+            ("[carrier]\ntick = 1000", "carrier.burst must be at least 64000"),
             ("[timing]\nleave = 0", "timing.leave"),
         ] {
             assert!(why(text).contains(named), "{text}: {}", why(text));
         }
+    }
+
+    #[test]
+    fn what_a_player_gets_may_be_limited_or_not() {
+        let budget = |text: &str| Config::of_text(text).unwrap().carrier.budget();
+        assert_eq!(budget(""), Some(Budget { bytes_per_second: 64_000, burst: 16_000 }));
+        assert_eq!(budget("[carrier]\nbytes_per_second = 0"), None);
+        // Whoever sets no limit need not think of what is saved up.
+        assert_eq!(budget("[carrier]\nbytes_per_second = 0\nburst = 0\ntick = 5000"), None);
     }
 
     #[test]

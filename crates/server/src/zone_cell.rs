@@ -207,7 +207,7 @@ fn start(
     let carrier = Direct::new(DirectConfig {
         policy: policy(&recipe.carrier)?,
         schedule: schedule(&recipe.carrier),
-        budget: None,
+        budget: recipe.carrier.budget(),
         tick: Span::from_millis(recipe.carrier.tick),
     });
     let machine = Host::new(recipe.config.clone(), Box::new(carrier));
@@ -223,6 +223,7 @@ fn start(
         disk_requests: Vec::new(),
         directory_requests: Vec::new(),
         faults: Seldom::default(),
+        poses: Poses { zone: zone.to_string(), counted: carrier::Tally::default() },
     };
     cell::spawn_thread(&format!("zone-{zone}"), machine, owner, inbox, move |end| drop(ended.send(end)))?;
     house.switchboard.add_zone(zone, handle.clone());
@@ -262,6 +263,26 @@ struct ZoneOwner {
     disk_requests: Vec<disk::Request>,
     directory_requests: Vec<directory::Request>,
     faults: Seldom,
+    poses: Poses,
+}
+
+/// Tells the metrics what a zone's carrier has done. It lives as long as the carrier.
+struct Poses {
+    zone: String,
+    counted: carrier::Tally,
+}
+
+impl Poses {
+    /// Counts what was not counted before.
+    fn count(&mut self, tally: carrier::Tally) {
+        let before = std::mem::replace(&mut self.counted, tally);
+        if tally != before {
+            let zone = || self.zone.clone();
+            metrics::counter!("ecumene_poses_total", "zone" => zone()).increment(tally.sent - before.sent);
+            metrics::counter!("ecumene_poses_deferred_total", "zone" => zone())
+                .increment(tally.deferred - before.deferred);
+        }
+    }
 }
 
 /// Lets one through now and then: whoever sends nonsense by the thousand must not fill the log.
@@ -308,6 +329,7 @@ impl Owner<Host> for ZoneOwner {
 
     fn flush(&mut self, host: &Host) {
         self.book.flush();
+        self.poses.count(host.carried());
         // Of the two that write a record, the one who decided it counts it.
         let reigns = matches!(host.replica().standing(), Standing::Primary(..));
         let tally = self.tally.as_ref().filter(|_| reigns);

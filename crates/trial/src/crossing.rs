@@ -65,6 +65,7 @@ fn options(seed: u64) -> Options {
         durability: Durability::Batched,
         host_delay: HOST_DELAY,
         player_delay: PLAYER_DELAY,
+        budget: None,
         faults: 0,
         plants: Plants::NONE,
     }

@@ -95,6 +95,7 @@ fn options(seed: u64) -> Options {
         durability: Durability::Batched,
         host_delay: Span::from_millis(10),
         player_delay: Span::from_millis(20),
+        budget: None,
         faults: 0,
         plants: Plants::NONE,
     }

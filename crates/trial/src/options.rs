@@ -1,6 +1,7 @@
 //! What a trial is like: drawn from its seed, within what was asked for.
 
 use crate::fault::{Kind, Kinds};
+use interest::Budget;
 use machine::{Rng, Span};
 use zone::{Durability, Plants};
 
@@ -57,6 +58,8 @@ pub struct Options {
     pub host_delay: Span,
     /// One way between a player and a host.
     pub player_delay: Span,
+    /// What a player may get of poses, if that is limited.
+    pub budget: Option<Budget>,
     /// How many things go wrong.
     pub faults: u32,
     /// Fixes switched off on purpose.
@@ -84,6 +87,7 @@ impl Options {
             durability: asked.durability.unwrap_or(drawn),
             host_delay: Span::from_micros(200 + rng.below(10_000)),
             player_delay: Span::from_millis(5 + rng.below(75)),
+            budget: budget(seed),
             faults: asked.faults.unwrap_or(faults as u32),
             plants: asked.plants,
         }
@@ -103,4 +107,12 @@ fn zones(seed: u64, asked: &Asked) -> u32 {
     let (fewest, most) = asked.zones;
     let mut rng = Rng::seeded(seed).fork_named(0x007a_6f6e);
     fewest + rng.below(u64::from(most - fewest) + 1) as u32
+}
+
+/// In every other world lines are so thin that even the few who are in view of each other wait for their turn: an update
+/// or a dozen per second. Chance of its own, too.
+fn budget(seed: u64) -> Option<Budget> {
+    let mut rng = Rng::seeded(seed).fork_named(0x0062_7564);
+    let bytes_per_second = 20 + rng.below(200) as u32;
+    rng.coin().then_some(Budget { bytes_per_second, burst: bytes_per_second / 2 })
 }

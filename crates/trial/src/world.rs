@@ -230,7 +230,7 @@ impl World {
                     .expect("these are distances"),
             ),
             schedule: Schedule::default(),
-            budget: None,
+            budget: self.options.budget,
             tick: Span::from_millis(100),
         });
         Node::Host(Box::new(Host::new(config, Box::new(carrier))))

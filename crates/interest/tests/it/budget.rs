@@ -53,7 +53,8 @@ fn the_line_is_filled_and_never_overfilled() {
 fn the_near_come_first_but_nobody_starves() {
     let heard = heard_in(60, Budget { bytes_per_second: 2_500, burst: 500 });
     let count = |range: std::ops::Range<usize>| heard[range].iter().map(Vec::len).sum::<usize>();
-    assert!(2 * count(100..150) < 3 * count(0..50), "near {} far {}", count(0..50), count(100..150));
+    // Were all equal, each quarter would be heard of equally often.
+    assert!(3 * count(100..150) < 2 * count(0..50), "near {} far {}", count(0..50), count(100..150));
     // 100 updates a second for 200 subjects: two seconds a round if all were equal. The least relevant
     // (about 0.05 of the nearest) may wait some rounds, not for ever.
     for (subject, times) in heard.iter().enumerate() {
@@ -147,4 +148,45 @@ fn turning_round_in_a_crowd_does_not_silence_who_is_close() {
             "a close avatar was silent for {silence}, one turn every {spin}"
         );
     }
+}
+
+/// When, in milliseconds, an observer with a line for one update a second hears of somebody who is owed an update when
+/// they walk out of view, and comes back after 20 seconds, far away. Then the line is idle, or somebody comes along who
+/// is more urgent.
+fn heard_of_who_comes_back(company: bool) -> Vec<u64> {
+    let metres = |it| Distance::from_metres(it).unwrap();
+    let at = |it| Position::from_metres(it, 0.0).unwrap();
+    let policy = CircleAttenuated::new(metres(120.0), metres(40.0)).unwrap();
+    let budget = Some(Budget { bytes_per_second: 26, burst: 26 });
+    let mut engine = Engine::new(Config { budget, update_bytes: 26, ..Config::default() });
+    let eye = engine.enter(at(0.0), Heading::EAST);
+    engine.observe(eye);
+    let (walker, other) = (engine.enter(at(20.0), Heading::EAST), engine.enter(at(20.0), Heading::EAST));
+    let mut heard = Vec::new();
+    for tick in 0..210 {
+        let now = Time::from_millis(100 * tick);
+        if tick == 4 {
+            engine.place(walker, at(500.0));
+            engine.leave(other);
+        }
+        if tick == 200 {
+            engine.place(walker, at(116.0));
+        }
+        if tick == 200 && company {
+            engine.enter(at(20.0), Heading::EAST);
+        }
+        engine.tick(now, &policy, |_, updates| {
+            heard.extend(updates.iter().filter(|it| it.subject == walker).map(|_| now.as_millis()));
+        });
+    }
+    heard
+}
+
+/// At 116 metres an update is due every five seconds, and the last one is twenty seconds old. The time out of view says
+/// how urgent it is, not whether it is due.
+#[test]
+fn who_is_owed_an_update_is_told_of_when_they_come_back() {
+    assert_eq!(heard_of_who_comes_back(false), [0, 20_000]);
+    // The other one goes first. Then a tick's bytes are there, and it leaves on credit.
+    assert_eq!(heard_of_who_comes_back(true), [0, 20_100]);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod budget;
+mod promise;
 mod reference;
 mod schedule;
 mod slots;

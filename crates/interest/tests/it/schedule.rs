@@ -1,8 +1,9 @@
 //! The engine and the reference live through the same random world and must agree on every update.
 
+use crate::promise::Promise;
 use crate::reference::{Avatar, Reference};
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
-use interest::{Budget, Config, Due, Engine, Policy, Reach, Schedule, Slot};
+use interest::{Budget, Config, Due, Engine, Policy, Reach, Schedule, Sight, Slot};
 use machine::{Rng, Span, Time};
 use proptest::prelude::*;
 use space::{Distance, Heading, Position};
@@ -12,7 +13,7 @@ fn metres(metres: f64) -> Distance {
 }
 
 fn policy(number: usize) -> Box<dyn Policy> {
-    let team = |sight: &interest::Sight, graded: f32| {
+    let team = |sight: &Sight, graded: f32| {
         if sight.subject.0.is_multiple_of(2) { graded } else { graded * 0.5 }
     };
     match number {
@@ -21,9 +22,24 @@ fn policy(number: usize) -> Box<dyn Policy> {
         2 => Box::new(CircleAttenuated::new(metres(40.0), metres(0.0)).unwrap()),
         3 => Box::new(FieldOfView::new(metres(50.0), 120.0).unwrap()),
         4 => Box::new(A3::new(metres(40.0), metres(10.0), 180.0).unwrap()),
+        5 => Box::new(Nonsense),
         _ => Box::new(
             A3::new(metres(40.0), metres(10.0), 90.0).unwrap().adjusted(Reach::Within(metres(40.0)), team),
         ),
+    }
+}
+
+/// A game's policy that was never tried: what it says is no grade, mostly.
+struct Nonsense;
+
+impl Policy for Nonsense {
+    fn reach(&self) -> Reach {
+        Reach::Within(metres(60.0))
+    }
+
+    fn relevance(&self, sight: &Sight) -> f32 {
+        let said = [f32::NAN, -1.0, 7.0, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.25, 1.0 + f32::EPSILON];
+        if sight.distance() < 60_000.0 { said[sight.distance() as usize / 1_000 % said.len()] } else { 0.0 }
     }
 }
 
@@ -31,6 +47,7 @@ fn policy(number: usize) -> Box<dyn Policy> {
 struct Pair {
     engine: Engine,
     reference: Reference,
+    promise: Promise,
     rng: Rng,
     budget: Option<Budget>,
 }
@@ -38,13 +55,15 @@ struct Pair {
 impl Pair {
     fn new(seed: u64, schedule: Schedule, budget: Option<Budget>) -> Self {
         let engine = Engine::new(Config { schedule, budget, ..Config::default() });
-        Self { engine, reference: Reference::new(schedule), rng: Rng::seeded(seed), budget }
+        let (reference, promise) = (Reference::new(schedule), Promise::default());
+        Self { engine, reference, promise, rng: Rng::seeded(seed), budget }
     }
 
     fn enter(&mut self) {
         let (position, heading) = (self.somewhere(), Heading(self.rng.next_u64() as u16));
         let slot = self.engine.enter(position, heading);
-        let bytes = 20 + self.rng.below(20) as u32;
+        // Some cost nothing: then no number of updates is too many.
+        let bytes = if self.rng.chance(0.02) { 0 } else { 20 + self.rng.below(20) as u32 };
         self.engine.weigh(slot, bytes);
         let observes = self.rng.chance(0.7);
         if observes {
@@ -86,10 +105,13 @@ impl Pair {
                 0 => {
                     self.engine.leave(slot);
                     self.reference.leave(slot);
+                    self.promise.forget_observer(slot);
+                    self.promise.forget_subject(slot);
                 }
                 1 => {
                     self.engine.stop_observing(slot);
                     self.reference.stop_observing(slot);
+                    self.promise.forget_observer(slot);
                 }
                 2 => {
                     self.engine.observe(slot);
@@ -123,6 +145,7 @@ impl Pair {
         });
         sent.sort();
         let expected = self.reference.tick(now, policy);
+        self.promise.check(now, &sent, &expected, &self.reference, policy);
         assert_eq!(sent, expected.sent, "at {now}");
         assert_eq!((tally.sent, tally.deferred), (sent.len() as u64, expected.deferred), "at {now}");
         assert!(tally.graded <= expected.not_fresh, "{} graded of {}", tally.graded, expected.not_fresh);
@@ -133,7 +156,7 @@ proptest! {
     #[test]
     fn the_engine_does_what_the_reference_does(
         seed: u64,
-        number in 0usize..6,
+        number in 0usize..7,
         crowd in 0usize..30,
         strict: bool,
         budgeted: bool,

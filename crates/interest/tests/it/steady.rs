@@ -1,6 +1,6 @@
-//! The steady state allocates nothing.
+//! The steady state allocates nothing, and a crowd that dispersed holds nothing.
 
-use interest::policies::A3;
+use interest::policies::{A3, Circle};
 use interest::{Config, Engine, Slot};
 use machine::{Rng, Span, Time};
 use space::{Distance, Heading, Position};
@@ -42,4 +42,38 @@ fn a_warm_engine_allocates_nothing() {
     });
     assert!(10_000 < sent, "{sent} updates are no load");
     assert_eq!(counted.count_total, 0);
+}
+
+/// Bytes that an engine holds more than before `work`; negative if it gave some back.
+fn held(work: impl FnOnce()) -> i64 {
+    allocation_counter::measure(work).bytes_current
+}
+
+/// Five hundred on one spot remember a quarter of a million pairs: many megabytes.
+#[test]
+fn what_a_crowd_remembered_is_given_back_when_it_is_gone() {
+    const MEGABYTES: i64 = 1 << 20;
+    let policy = Circle::new(Distance::from_metres(10.0).unwrap());
+    let (mut engine, mut now) = (Engine::new(Config::default()), Time::ZERO);
+    let crowd: Vec<Slot> = (0..500).map(|_| engine.enter(Position::ORIGIN, Heading::EAST)).collect();
+    crowd.iter().for_each(|&it| engine.observe(it));
+    let mut ticks = |engine: &mut Engine, count: u32| {
+        for _ in 0..count {
+            engine.tick(now, &policy, |_, _| ());
+            now += Span::from_millis(50);
+        }
+    };
+    let gathered = held(|| ticks(&mut engine, 5));
+    assert!(8 * MEGABYTES < gathered, "{gathered} bytes are no load");
+    for (number, &slot) in crowd.iter().enumerate() {
+        engine.place(slot, Position::from_metres(100.0 * number as f64, 0.0).unwrap());
+    }
+    let dispersed = held(|| ticks(&mut engine, 1_100));
+    assert!(gathered + dispersed < 5 * MEGABYTES, "{gathered} bytes, {dispersed} after they dispersed");
+    // They gather again, and all go at once: nobody is left for whom the engine would tick.
+    crowd.iter().for_each(|&it| engine.place(it, Position::ORIGIN));
+    let gathered = gathered + dispersed + held(|| ticks(&mut engine, 5));
+    assert!(8 * MEGABYTES < gathered, "{gathered} bytes are no load");
+    let gone = held(|| crowd.iter().for_each(|&it| engine.leave(it)));
+    assert!(gathered + gone < 5 * MEGABYTES, "{gathered} bytes, {gone} after they left");
 }

@@ -1,7 +1,8 @@
 //! Worlds in which everything breaks, and nothing that was announced is lost.
 
+use machine::Time;
 use trial::fault::{Kind, Kinds};
-use trial::{Asked, run};
+use trial::{Asked, Options, World, run};
 use zone::Durability;
 
 /// Runs these seeds, in none of which anything may be violated.
@@ -21,6 +22,23 @@ fn nothing_is_lost_whatever_breaks() {
     let restarts: u64 = outcomes.iter().map(|it| it.tally.restarts).sum();
     let acked: u64 = outcomes.iter().map(|it| it.tally.actions_acked).sum();
     assert!(20 <= failovers && 40 <= restarts && 10_000 <= acked, "{failovers} {restarts} {acked}");
+}
+
+/// Lines are thin in some worlds, and wide in others.
+#[test]
+fn poses_have_to_wait_in_some_worlds() {
+    let thin = |seed: &u64| {
+        let mut world = World::new(Options::drawn(*seed, &Asked::EVERYTHING));
+        world.run_until(Time::from_millis(10_000));
+        let hosts = world.layout.replicas().filter_map(|it| world.sim.machine(it).host());
+        let (sent, deferred) = hosts.fold((0, 0), |(sent, deferred), it| {
+            (sent + it.carried().sent, deferred + it.carried().deferred)
+        });
+        assert!(0 < sent, "seed {seed}");
+        0 < deferred
+    };
+    let count = (1..=20).filter(thin).count();
+    assert!((3..=12).contains(&count), "in {count} of 20 worlds");
 }
 
 #[test]
