@@ -13,7 +13,7 @@
 # leaves it out, and the row of 175 avatars). Their choices are shown beside, and in how many of all candidates the
 # paper's claims come out. docs/lab-a3.md tells what came of each.
 #
-# About an hour on two cores; goes on where it was interrupted. Usage: scripts/fit-a3.sh [DIR]   (default out/fit)
+# Needs jq. About an hour on two cores; goes on where it was interrupted. Usage: scripts/fit-a3.sh [DIR]   (default out/fit)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +22,7 @@ readonly SPEEDS=(0.5-1 1-2 2-4 3-6)
 readonly PAUSES=(0 15 30 45 60 90 120)
 readonly DIR=${1:-out/fit}
 
+command -v jq > /dev/null || { echo "error: please install jq" >&2; exit 1; }
 cargo build --release --quiet -p ecumene
 mkdir -p "$DIR"
 touch "$DIR/first.tsv" "$DIR/second.tsv"

@@ -1,9 +1,9 @@
 //! `ecumene lab a3`.
 
-use crate::{Failure, print, progress, say};
+use crate::{Failure, progress};
 use clap::{Args as ClapArgs, ValueEnum};
 use lab::a3::{self, Candidate, Options, Reading, Results, Setting, Sizes, report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `ecumene lab a3` takes. Lengths are in metres, the paper's units.
 #[derive(ClapArgs)]
@@ -122,9 +122,7 @@ pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
                    and give --avatars that the paper has (25, 50 … 200)";
         return Err(Failure::Asked(why.into()));
     }
-    if let Some(directory) = &args.out {
-        report::prepare(directory)?;
-    }
+    crate::report::ask_for(args.out.as_deref())?;
     let mut candidates = Candidate::of_the_paper();
     candidates.extend(more);
     let bar = progress::bar("lab a3", a3::steps(&setting, &candidates));
@@ -135,15 +133,13 @@ pub fn run(args: Args, more: Vec<Candidate>) -> Result<(), Failure> {
 }
 
 fn tell(args: &Args, setting: &Setting, candidates: &[Candidate], results: &Results) -> Result<(), Failure> {
-    print(&match args.format {
+    let text = match args.format {
         FormatArg::Table => report::tables(results),
         FormatArg::Json => report::json(results),
         FormatArg::Csv => report::rows_csv(results),
-    })?;
-    if let Some(directory) = &args.out {
-        report::write(directory, setting, candidates, results)?;
-        say(&format!("report: {}", directory.join("report.html").display()));
-    }
+    };
+    let write = |directory: &Path| report::write(directory, setting, candidates, results);
+    crate::report::publish(args.out.as_deref(), write, &text)?;
     if args.strict {
         check_claims(results)?;
     }

@@ -1,6 +1,6 @@
 //! `ecumene lab mesh`.
 
-use crate::{Failure, print, progress, say};
+use crate::{Failure, progress};
 use clap::{Args as ClapArgs, ValueEnum};
 use lab::mesh::{self, Part, Results, SERVICE_US, Setting, report};
 use std::path::PathBuf;
@@ -95,21 +95,16 @@ impl Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let setting = args.setting();
     setting.check().map_err(|error| Failure::Asked(error.to_string()))?;
-    if let Some(directory) = &args.out {
-        report::prepare(directory)?;
-    }
+    crate::report::ask_for(args.out.as_deref())?;
     let bar = progress::bar("lab mesh", mesh::steps(&setting));
     bar.enable_steady_tick(Duration::from_millis(200));
     let results = mesh::measure(&setting, &|| bar.inc(1));
     bar.finish_and_clear();
-    print(&match args.format {
+    let text = match args.format {
         FormatArg::Table => report::tables(&results),
         FormatArg::Json => report::json(&results),
-    })?;
-    if let Some(directory) = &args.out {
-        report::write(directory, &results)?;
-        say(&format!("report: {}", directory.join("report.html").display()));
-    }
+    };
+    crate::report::publish(args.out.as_deref(), |directory| report::write(directory, &results), &text)?;
     judge(args, &results)
 }
 

@@ -1,9 +1,9 @@
 //! `ecumene lab vast`.
 
-use crate::{Failure, print, progress, say};
+use crate::{Failure, progress};
 use clap::{Args as ClapArgs, ValueEnum};
 use lab::vast::{self, Joins, Measured, Options, Part, Plan, Protocol, Sizes, Walk, report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -231,22 +231,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.check()?;
     let plan = args.plan();
     plan.check().map_err(|error| Failure::Asked(error.to_string()))?;
-    if let Some(directory) = &args.out {
-        report::prepare(directory)?;
-    }
+    crate::report::ask_for(args.out.as_deref())?;
     let bar = progress::bar("lab vast", plan.seconds());
     bar.enable_steady_tick(Duration::from_millis(200));
     let measured = vast::measure(&plan, &|| bar.inc(1));
     bar.finish_and_clear();
-    print(&match args.format {
+    let text = match args.format {
         FormatArg::Table => report::tables(&measured),
         FormatArg::Json => report::json(&measured),
         FormatArg::Csv => report::csv(&measured),
-    })?;
-    if let Some(directory) = &args.out {
-        report::write(directory, &command_line(), &measured)?;
-        say(&format!("report: {}", directory.join("report.html").display()));
-    }
+    };
+    let write = |directory: &Path| report::write(directory, &command_line(), &measured);
+    crate::report::publish(args.out.as_deref(), write, &text)?;
     judge(args, &measured)
 }
 

@@ -20,6 +20,7 @@ mod lab_mesh;
 mod lab_vast;
 mod play;
 mod progress;
+mod report;
 mod schema;
 mod sim;
 
@@ -147,9 +148,10 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-#[expect(clippy::print_stderr, reason = "the one place where the command line speaks to a person")]
+/// Speaks to a person, if one is still listening.
 fn say(line: &str) {
-    eprintln!("{line}");
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Writes results to standard output; a reader that went away early (such as `head`) is no error.

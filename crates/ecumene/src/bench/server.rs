@@ -171,9 +171,10 @@ async fn measure(
     let scratch = Scratch::new()?;
     let hosts: Vec<u32> = (1..=args.hosts).collect();
     let (half, room) = (half(bots), bots + 100);
+    // No limit: what a policy costs is to be seen, not what is left of it.
     let config = scratch.configure(&format!(
         "world = {{ half = {half}, hosts = {hosts:?}, zones = {zones} }}\n\
-         carrier = {{ policy = {:?} }}\n\
+         carrier = {{ policy = {:?}, bytes_per_second = 0 }}\n\
          host = {{ players_max = {room} }}\n\
          lobby = {{ per_address = 1000.0, burst = 100000 }}\n",
         policy.name(),

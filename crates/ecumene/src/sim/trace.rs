@@ -55,10 +55,11 @@ fn ended(outcome: &Outcome) -> String {
 /// What a trial is like, in a line.
 pub fn described(options: &Options) -> String {
     let ms = |it: Span| it.as_micros() as f64 / 1e3;
+    let budget = options.budget.map(|it| format!(" with {} B/s", it.bytes_per_second)).unwrap_or_default();
     let zones = if options.zones == 1 { String::new() } else { format!("{} zones, ", options.zones) };
     format!(
-        "{zones}{} players, {:.1} s of trouble and {:.1} s to recover, {}, hosts {:.1} ms apart, players {:.1} ms away, \
-         {} faults of: {}",
+        "{zones}{} players, {:.1} s of trouble and {:.1} s to recover, {}, hosts {:.1} ms apart, \
+         players {:.1} ms away{budget}, {} faults of: {}",
         options.players,
         ms(options.trouble) / 1e3,
         ms(options.calm) / 1e3,

@@ -21,8 +21,8 @@ const AVERAGE: [[u32; 5]; 8] = [
     [76_458, 38_600, 23_450, 21_491, 14_413],
 ];
 
-/// Table I: maximum bandwidth, the largest single second of all runs. All are whole updates of 100 bytes, as one second
-/// has them, which no mean over runs would be.
+/// Table I: maximum bandwidth, the largest single second. All are whole updates of 100 bytes, as one second has them, of
+/// one run or of several; a mean over runs would not be.
 const MAXIMUM: [[u32; 5]; 8] = [
     [9_400, 8_500, 5_700, 7_100, 4_700],
     [19_300, 17_000, 10_300, 12_300, 8_100],

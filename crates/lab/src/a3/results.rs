@@ -52,6 +52,8 @@ pub struct Ran {
     pub view: f64,
     /// The critical distance, in metres.
     pub critical: f64,
+    /// Where the attenuated circle's attenuation starts, in metres.
+    pub critical_of_circle: f64,
     /// The view angle, in degrees.
     pub angle: f64,
     /// The slowest and the fastest walk, in metres per second.
@@ -127,8 +129,8 @@ pub enum MeasureError {
     Name(String),
 }
 
-/// One run to do: how many avatars, which candidate, the run's number.
-type Step = (u32, usize, u32);
+/// What makes one row: how many avatars, which candidate.
+type Cell = (u32, usize);
 
 /// Runs the whole experiment on all cores. `done` is called after each of [`steps`] steps, from any
 /// thread.
@@ -138,11 +140,10 @@ pub fn measure(
     done: &(dyn Fn() + Sync),
 ) -> Result<Results, MeasureError> {
     check_names(candidates)?;
-    let steps = plan(setting, candidates.len());
+    let cells = cells(setting, candidates.len());
     let runs = || {
-        steps.par_iter().map(|&(avatars, candidate, number)| {
-            noting(done, run(setting, &candidates[candidate], avatars, number))
-        })
+        let of = |&(avatars, candidate): &Cell| Runs::measure(setting, &candidates[candidate], avatars, done);
+        cells.par_iter().map(of).collect::<Result<Vec<_>, _>>()
     };
     let turns =
         || candidates.par_iter().map(|it| noting(done, turn::measure(setting, it, middling(setting))));
@@ -153,10 +154,11 @@ pub fn measure(
                 || turns().collect::<Result<_, _>>(),
             )
         },
-        || runs().collect::<Result<Vec<_>, _>>(),
+        runs,
     );
-    let measured = Runs { steps, measured: runs? };
-    let rows = measured.rows(setting, candidates);
+    let measured: BTreeMap<Cell, Runs> = cells.into_iter().zip(runs?).collect();
+    let row = |(cell, runs): (&Cell, &Runs)| row(setting, candidates[cell.1].name(), cell.0, runs);
+    let rows: Vec<Row> = measured.iter().map(row).collect();
     Ok(Results {
         experiment: "a3",
         setting: setting.reading.name(),
@@ -166,7 +168,7 @@ pub fn measure(
         attenuation_saves: saved(&rows, "circle-attenuated", "circle"),
         together: together::pairs(&rows),
         rows,
-        quality: measured.quality(setting, candidates)?,
+        quality: quality(setting, candidates, &measured)?,
         squares: squares?,
         turns: turns?,
     })
@@ -174,7 +176,8 @@ pub fn measure(
 
 /// How many steps [`measure`] takes.
 pub fn steps(setting: &Setting, candidates: &[Candidate]) -> u64 {
-    (plan(setting, candidates.len()).len() + candidates.len() + square::WORLDS.len()) as u64
+    let runs = cells(setting, candidates.len()).len() * setting.runs as usize;
+    (runs + candidates.len() + square::WORLDS.len()) as u64
 }
 
 fn check_names(candidates: &[Candidate]) -> Result<(), MeasureError> {
@@ -188,13 +191,10 @@ fn check_names(candidates: &[Candidate]) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// Every run, the largest crowds first: the last ones to finish are then short.
-fn plan(setting: &Setting, candidates: usize) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for &avatars in setting.avatars.iter().rev() {
-        steps.extend((0..candidates).flat_map(|it| (0..setting.runs).map(move |run| (avatars, it, run))));
-    }
-    steps
+/// Every row to make, the largest crowds first: the last ones to finish are then short.
+fn cells(setting: &Setting, candidates: usize) -> Vec<Cell> {
+    let of = |&avatars: &u32| (0..candidates).map(move |it| (avatars, it));
+    setting.avatars.iter().rev().flat_map(of).collect()
 }
 
 fn noting<T>(done: &(dyn Fn() + Sync), result: T) -> T {
@@ -207,40 +207,52 @@ fn middling(setting: &Setting) -> u32 {
     setting.avatars[(setting.avatars.len() - 1) / 2]
 }
 
-/// Every run with what it measured.
+/// All runs of one policy with one number of avatars.
 struct Runs {
-    steps: Vec<Step>,
-    measured: Vec<Measured>,
+    /// Payload, and with headers, by the run's number.
+    loads: Vec<(Load, Load)>,
+    quality: Quality,
 }
 
 impl Runs {
-    fn of(&self, avatars: u32, candidate: usize) -> Vec<&Measured> {
-        let matching = self.steps.iter().zip(&self.measured);
-        matching.filter(|(step, _)| (step.0, step.1) == (avatars, candidate)).map(|(_, it)| it).collect()
+    /// Runs them all, and keeps of each no more than is shown: samples of thousands of runs would fill the memory.
+    fn measure(
+        setting: &Setting,
+        candidate: &Candidate,
+        avatars: u32,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Self, PolicyError> {
+        let one = |number| noting(done, run(setting, candidate, avatars, number)).map(Self::from);
+        let all = (0..setting.runs).into_par_iter().map(one).try_reduce_with(|one, other| Ok(one.and(other)));
+        all.expect("a setting has at least one run")
     }
 
-    fn rows(&self, setting: &Setting, candidates: &[Candidate]) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for &avatars in &setting.avatars {
-            for (number, candidate) in candidates.iter().enumerate() {
-                rows.push(row(setting, candidate.name(), avatars, &self.of(avatars, number)));
-            }
-        }
-        rows
+    fn and(mut self, other: Self) -> Self {
+        self.loads.extend(other.loads);
+        self.quality.merge(&other.quality);
+        self
     }
+}
 
-    fn quality(&self, setting: &Setting, candidates: &[Candidate]) -> Result<Vec<QualityRow>, PolicyError> {
-        let row = |(number, candidate): (usize, &Candidate)| {
-            let mut merged = Quality::new(setting)?;
-            setting
-                .avatars
-                .iter()
-                .flat_map(|&it| self.of(it, number))
-                .for_each(|it| merged.merge(&it.quality));
-            Ok(QualityRow { policy: candidate.name().into(), bands: merged.summary() })
-        };
-        candidates.iter().enumerate().map(row).collect()
+impl From<Measured> for Runs {
+    fn from(run: Measured) -> Self {
+        Self { loads: vec![(run.payload, run.with_headers)], quality: run.quality }
     }
+}
+
+/// Per policy, what the client knew, over all numbers of avatars.
+fn quality(
+    setting: &Setting,
+    candidates: &[Candidate],
+    measured: &BTreeMap<Cell, Runs>,
+) -> Result<Vec<QualityRow>, PolicyError> {
+    let row = |(number, candidate): (usize, &Candidate)| {
+        let mut merged = Quality::new(setting)?;
+        let own = measured.iter().filter(|(cell, _)| cell.1 == number);
+        own.for_each(|(_, runs)| merged.merge(&runs.quality));
+        Ok(QualityRow { policy: candidate.name().into(), bands: merged.summary() })
+    };
+    candidates.iter().enumerate().map(row).collect()
 }
 
 impl Ran {
@@ -253,6 +265,7 @@ impl Ran {
             world: metres(terrain.side),
             view: setting.view.metres(),
             critical: setting.critical.metres(),
+            critical_of_circle: setting.critical_of_circle.metres(),
             angle: setting.angle,
             speed: (metres(terrain.speed.0), metres(terrain.speed.1)),
             pause: terrain.pause_max.as_secs_f64(),
@@ -263,11 +276,12 @@ impl Ran {
     }
 }
 
-fn row(setting: &Setting, policy: &str, avatars: u32, runs: &[&Measured]) -> Row {
-    let mean = |of: &dyn Fn(&Measured) -> f64| runs.iter().map(|it| of(it)).sum::<f64>() / runs.len() as f64;
-    let average = mean(&|it| it.payload.average);
-    let variance = mean(&|it| (it.payload.average - average) * (it.payload.average - average));
-    let largest = |of: fn(&Measured) -> Load| runs.iter().map(|it| of(it).maximum).fold(0.0, f64::max);
+fn row(setting: &Setting, policy: &str, avatars: u32, runs: &Runs) -> Row {
+    let (payload, with_headers): (Vec<Load>, Vec<Load>) = runs.loads.iter().copied().unzip();
+    let mean = |numbers: &mut dyn Iterator<Item = f64>| numbers.sum::<f64>() / payload.len() as f64;
+    let average = mean(&mut payload.iter().map(|it| it.average));
+    let variance = mean(&mut payload.iter().map(|it| (it.average - average) * (it.average - average)));
+    let largest = |loads: &[Load]| loads.iter().map(|it| it.maximum).fold(0.0, f64::max);
     let has_headers = setting.sizes == Sizes::Wire;
     let printed = paper::printed(avatars, policy).filter(|_| setting.is_comparable());
     Row {
@@ -275,9 +289,9 @@ fn row(setting: &Setting, policy: &str, avatars: u32, runs: &[&Measured]) -> Row
         policy: policy.into(),
         average,
         average_spread: variance.sqrt(),
-        maximum: largest(|it| it.payload),
-        average_with_headers: has_headers.then(|| mean(&|it| it.with_headers.average)),
-        maximum_with_headers: has_headers.then(|| largest(|it| it.with_headers)),
+        maximum: largest(&payload),
+        average_with_headers: has_headers.then(|| mean(&mut with_headers.iter().map(|it| it.average))),
+        maximum_with_headers: has_headers.then(|| largest(&with_headers)),
         paper_average: printed.map(|it| it.0),
         paper_maximum: printed.map(|it| it.1),
     }
@@ -316,15 +330,15 @@ mod tests {
         Setting::new(&Options { avatars: vec![25], ..Options::paper(Reading::Fitted) }).unwrap()
     }
 
-    fn measured(average: f64, maximum: f64) -> Measured {
+    fn measured(average: f64, maximum: f64) -> Runs {
         let (payload, with_headers) = (Load { average, maximum }, Load { average: 2.0 * average, maximum });
-        Measured { payload, with_headers, quality: Quality::new(&setting()).unwrap() }
+        Measured { payload, with_headers, quality: Quality::new(&setting()).unwrap() }.into()
     }
 
     #[test]
     fn a_row_is_the_mean_of_averages_and_the_largest_second_of_all() {
-        let (one, two) = (measured(100.0, 300.0), measured(300.0, 500.0));
-        let row = row(&setting(), "circle", 25, &[&one, &two]);
+        let both = measured(100.0, 300.0).and(measured(300.0, 500.0));
+        let row = row(&setting(), "circle", 25, &both);
         assert_eq!((row.average, row.average_spread, row.maximum), (200.0, 100.0, 500.0));
         assert_eq!(
             (row.paper_average, row.paper_maximum, row.average_with_headers),
@@ -334,7 +348,7 @@ mod tests {
 
     #[test]
     fn nothing_of_nothing_saves_nothing() {
-        let of = |policy: &str, average: f64| row(&setting(), policy, 25, &[&measured(average, average)]);
+        let of = |policy: &str, average: f64| row(&setting(), policy, 25, &measured(average, average));
         let rows = [
             of("a3", 0.0),
             of("none", 50.0),

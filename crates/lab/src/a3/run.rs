@@ -25,8 +25,11 @@ pub struct Load {
     pub maximum: f64,
 }
 
-/// What the client knows is compared with the truth this often.
+/// What the client knows is compared with the truth once in each of these, at a moment drawn by chance: the server speaks
+/// at whole intervals, and samples in step with it would find everything fresher than it is.
 const SAMPLE: Span = Span::from_secs(1);
+/// Names the source of those moments; avatars have the names from 0 on.
+const MOMENTS: u64 = u64::MAX;
 
 /// Runs one policy on the walk that `avatars` and `run` stand for; the same for every policy.
 pub fn run(
@@ -37,9 +40,13 @@ pub fn run(
 ) -> Result<Measured, PolicyError> {
     let mut stage = Stage::new(setting, candidate, avatars, run)?;
     let mut quality = Quality::new(setting)?;
+    let mut moments = chance(setting, avatars, run).fork_named(MOMENTS);
     while stage.now() < Time::ZERO + setting.duration {
-        stage.advance(SAMPLE);
+        let next = stage.now() + SAMPLE;
+        stage.plan(next);
+        stage.run_until(stage.now() + Span::from_micros(moments.below(SAMPLE.as_micros())));
         quality.sample(stage.now(), stage.client(), stage.server());
+        stage.run_until(next);
     }
     let traffic = stage.client().traffic();
     let load = |per_second: &[u64]| Load::new(per_second, setting.duration);
@@ -54,6 +61,11 @@ impl Load {
         let total: u64 = per_second.iter().sum();
         Self { average: total as f64 / duration.as_secs_f64(), maximum: maximum as f64 }
     }
+}
+
+/// Where everything that chance decides in a run comes from, the same for every policy.
+pub fn chance(setting: &Setting, avatars: u32, run: u32) -> Rng {
+    Rng::seeded(setting.seed).fork_named(avatars.into()).fork_named(run.into())
 }
 
 /// Server and client on the simulator, and the walks that move everybody.
@@ -71,7 +83,7 @@ impl Stage {
         avatars: u32,
         run: u32,
     ) -> Result<Self, PolicyError> {
-        let chance = Rng::seeded(setting.seed).fork_named(avatars.into()).fork_named(run.into());
+        let chance = chance(setting, avatars, run);
         let walk = |avatar: u32| Walk::new(setting.terrain, chance.fork_named(avatar.into()));
         let walks: Vec<Walk> = (0..avatars).map(walk).collect();
         let motions: Vec<Motion> = walks.iter().map(Walk::motion).collect();
@@ -87,6 +99,12 @@ impl Stage {
     /// Lets `span` pass.
     pub fn advance(&mut self, span: Span) {
         let until = self.sim.now() + span;
+        self.plan(until);
+        self.run_until(until);
+    }
+
+    /// Decides where everybody walks until then.
+    pub fn plan(&mut self, until: Time) {
         for (avatar, walk) in self.walks.iter_mut().enumerate() {
             let address = if avatar == 0 { self.client } else { self.server };
             while walk.until() <= until {
@@ -95,6 +113,10 @@ impl Stage {
                 self.sim.command(at, address, Command::Move { avatar, motion });
             }
         }
+    }
+
+    /// Lets time pass until then; walks must have been planned as far.
+    pub fn run_until(&mut self, until: Time) {
         self.sim.run_until(until);
     }
 

@@ -7,7 +7,7 @@
 //! Known means: told since the turn, or told before it as recently as A³ promises for that distance.
 //! The same yardstick for every policy, so that none is blamed for telling the far less often.
 
-use super::run::Stage;
+use super::run::{Stage, chance};
 use super::sighting::sightings;
 use super::{Candidate, Client, LINK_DELAY, Server, Setting};
 use hdrhistogram::Histogram;
@@ -42,12 +42,16 @@ pub struct Waits {
     pub max_ms: u64,
 }
 
-/// One turn every so often: long enough for everything to settle before the next.
+/// One turn every so often: long enough for everything to settle before the next, and up to a second longer, as chance
+/// has it: the server looks at whole intervals, and turns in step with it would all wait equally long.
 const BETWEEN_TURNS: Span = Span::from_secs(5);
+const JITTER_MILLIS: u64 = 1_000;
+/// Names the source of that chance; avatars have the names from 0 on.
+const MOMENTS: u64 = u64::MAX - 1;
 /// Given up after this long; far beyond what any policy needs.
 const PATIENCE: Span = Span::from_secs(3);
 /// How finely waits are measured.
-const STEP: Span = Span::from_millis(10);
+const STEP: Span = Span::from_millis(1);
 /// This many turns give a steady 99th percentile; a shorter run has fewer.
 const TURNS_MAX: u64 = 240;
 
@@ -62,9 +66,10 @@ pub(super) fn measure(
     let mut stage = Stage::new(setting, candidate, avatars, 0)?;
     let histogram = || Histogram::<u64>::new(3).expect("three significant digits are allowed");
     let (mut close, mut all) = (histogram(), histogram());
+    let mut moments = chance(setting, avatars, 0).fork_named(MOMENTS);
     let turns = (setting.duration.as_micros() / BETWEEN_TURNS.as_micros()).clamp(1, TURNS_MAX);
     for _ in 0..turns {
-        stage.advance(BETWEEN_TURNS);
+        stage.advance(BETWEEN_TURNS + Span::from_millis(moments.below(JITTER_MILLIS)));
         stage.turn_round();
         let turned = stage.now();
         let mut blind = Blind { setting, view: &view, promise: &promise, turned, close: None, all: None };

@@ -113,10 +113,10 @@ fn all_pairs(avatars: u32, seed: u64) -> f64 {
 }
 
 fn allocations(crowd: &mut Crowd, ticks: u32) -> u64 {
-    let counted = allocation_counter::measure(|| {
+    let counted = allocations::counted(|| {
         run(crowd, ticks);
     });
-    counted.count_total
+    counted.allocations
 }
 
 /// What `ticks` ticks do, and the CPU seconds they take at best.

@@ -174,6 +174,7 @@ impl<'a> Run<'a> {
             durability: Durability::Batched,
             host_delay: *between,
             player_delay: Span::ZERO,
+            budget: None,
             faults: 0,
             plants: Plants::NONE,
         };

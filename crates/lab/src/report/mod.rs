@@ -38,16 +38,16 @@ pub enum ReportError {
 pub fn prepare(directory: &Path) -> Result<(), ReportError> {
     let refused = |source| ReportError::Write { path: directory.display().to_string(), source };
     std::fs::create_dir_all(directory).map_err(refused)?;
-    let probe = directory.join("report.html");
-    std::fs::OpenOptions::new().create(true).append(true).open(probe).map(drop).map_err(refused)
+    let probe = directory.join(format!(".report-{}", std::process::id()));
+    std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).map_err(refused)
 }
 
-/// Writes files with these names into `directory`.
+/// Writes files with these names into `directory`. Each is whole or not there, whenever this ends.
 pub(crate) fn write(directory: &Path, files: &[(&str, &str)]) -> Result<(), ReportError> {
     for (name, text) in files {
-        let path = directory.join(name);
+        let (path, partial) = (directory.join(name), directory.join(format!(".{name}.partial")));
         let refused = |source| ReportError::Write { path: path.display().to_string(), source };
-        std::fs::write(&path, text).map_err(refused)?;
+        std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, &path)).map_err(refused)?;
     }
     Ok(())
 }

@@ -12,6 +12,10 @@ fn small(change: impl FnOnce(&mut Options)) -> (Setting, Results) {
     (setting, results)
 }
 
+fn scratch(name: &str) -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("ecumene-a3-{name}-{}", std::process::id()))
+}
+
 fn average(results: &Results, avatars: u32, policy: &str) -> f64 {
     results.rows.iter().find(|it| (it.avatars, it.policy.as_str()) == (avatars, policy)).unwrap().average
 }
@@ -60,11 +64,9 @@ fn nothing_is_not_a_number() {
             change(it);
         });
         let json = report::json(&results);
-        let promised = json.split("\"quality\"").next().unwrap();
         let may_lack = ["average_with_headers", "maximum_with_headers", "paper_average", "paper_maximum"];
         let may_lack = may_lack.into_iter().chain(["correlation", "paper_correlation"]);
-        let numbers =
-            may_lack.fold(promised.to_owned(), |text, it| text.replace(&format!("\"{it}\": null"), ""));
+        let numbers = may_lack.fold(json, |text, it| text.replace(&format!("\"{it}\": null"), ""));
         assert!(!numbers.contains("null") && !report::tables(&results).contains("NaN"), "{numbers}");
     }
 }
@@ -127,6 +129,10 @@ fn who_turns_round_already_knows_what_is_close() {
     // One link delay for the server to hear of the turn, one for its answer; nothing if nobody was close behind.
     let blind = close("field-of-view");
     assert!((100..=120).contains(&blind.max_ms) && 25.0 <= blind.mean_ms, "{blind:?}");
+    assert!(
+        blind.p50_ms < blind.max_ms,
+        "the server looks up to 10 ms later, not always equally late: {blind:?}"
+    );
     // What is farther away and was behind is news under both.
     for policy in ["a3", "field-of-view"] {
         let all = results.turns.iter().find(|it| it.policy == policy).unwrap().all;
@@ -141,8 +147,9 @@ fn the_rarely_told_know_less() {
         |policy: &str| results.quality.iter().find(|it| it.policy == policy).unwrap().bands[3].age_mean_ms;
     assert!(far("none") < 200.0 && far("circle") < 400.0);
     let unmanaged = &results.quality[0].bands[0];
-    // The link takes 50 ms, the interval up to 260; who is told of every change of course is never far off.
-    assert!((100.0..250.0).contains(&unmanaged.age_mean_ms) && unmanaged.age_p99_ms <= 320, "{unmanaged:?}");
+    // The link takes 50 ms, and updates come every 260: between 50 and 310, each age as often as any other.
+    assert!((173.0..187.0).contains(&unmanaged.age_mean_ms) && unmanaged.age_p99_ms <= 320, "{unmanaged:?}");
+    // Who is told of every change of course is never far off.
     assert!(unmanaged.error_mean_m < 0.05 && unmanaged.unknown_percent == 0.0, "{unmanaged:?}");
     assert!(1.5 * far("circle") < far("a3"), "circle {} a3 {}", far("circle"), far("a3"));
 }
@@ -169,7 +176,7 @@ fn our_encoding_is_smaller_than_the_papers_sizes() {
 
 #[test]
 fn the_report_is_whole_and_draws_added_policies() {
-    let directory = std::env::temp_dir().join(format!("ecumene-a3-report-{}", std::process::id()));
+    let directory = scratch("report");
     let options = Options { avatars: vec![5], minutes: 0.2, runs: 1, ..Options::paper(Reading::Fitted) };
     let setting = Setting::new(&options).unwrap();
     let mut candidates = Candidate::of_the_paper();
@@ -186,7 +193,16 @@ fn the_report_is_whole_and_draws_added_policies() {
     }
     assert_eq!(read("rows.csv").lines().count(), 1 + 6);
     assert_eq!(read("results.json"), report::json(&results));
-    assert!(report::tables(&results).contains("only <close>"));
+    let tables = report::tables(&results);
+    let saved = tables.split("What A³ saves").nth(1).unwrap().split("What the saving costs").next().unwrap();
+    assert!(
+        saved.contains("only <close>"),
+        "what A³ saves of it is said also where the paper is silent: {saved}"
+    );
+    let left = std::fs::read_dir(&directory)
+        .unwrap()
+        .filter(|it| it.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'));
+    assert_eq!(left.count(), 0, "no probe and no part of a file stays behind");
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
@@ -201,6 +217,9 @@ fn only_what_the_paper_tried_is_held_against_it() {
         let results = a3::measure(&setting, &candidates, &|| ()).unwrap();
         assert!(report::verdicts(&results).is_empty() && report::misfit(&results).is_none());
         assert!(report::tables(&results).contains("Average"));
+        let directory = scratch("own");
+        report::write(&directory, &setting, &candidates, &results).unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The rows, one line each.
 pub fn rows_csv(results: &Results) -> String {
     let mut text = String::from(
-        "setting,seed,world,view,critical,angle,speed_min,speed_max,pause,check_ms,sizes,runs,seconds,\
+        "setting,seed,world,view,critical,critical_of_circle,angle,speed_min,speed_max,pause,check_ms,sizes,runs,seconds,\
          avatars,policy,average,average_spread,maximum,\
          average_with_headers,maximum_with_headers,paper_average,paper_maximum\n",
     );
@@ -32,11 +32,23 @@ pub fn rows_csv(results: &Results) -> String {
 }
 
 fn ran(results: &Results) -> String {
-    let Ran { runs, seconds, world, view, critical, angle, speed, pause, check_ms, sizes, .. } =
-        &results.options;
+    let Ran {
+        runs,
+        seconds,
+        world,
+        view,
+        critical,
+        critical_of_circle,
+        angle,
+        speed,
+        pause,
+        check_ms,
+        sizes,
+        ..
+    } = &results.options;
     let (setting, seed, (slowest, fastest)) = (results.setting, results.seed, speed);
     format!(
-        "{setting},{seed},{world},{view},{critical},{angle},{slowest},{fastest},{pause},{check_ms},{sizes},{runs},{seconds}"
+        "{setting},{seed},{world},{view},{critical},{critical_of_circle},{angle},{slowest},{fastest},{pause},{check_ms},{sizes},{runs},{seconds}"
     )
 }
 

@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else.
 
-use super::verdict::{Verdict, finding, verdicts};
+use super::verdict::{Beside, Verdict, finding, savings_beside, verdicts};
 use super::{ReportError, area};
 use crate::a3::{Candidate, Results, Row, Setting};
 use serde::Serialize;
@@ -12,6 +12,7 @@ const TEMPLATE: &str = include_str!("report.html");
 struct Page<'a> {
     results: &'a Results,
     rows: Vec<&'a [Row]>,
+    savings: Vec<Beside>,
     verdicts: Vec<Verdict>,
     shares_walks: bool,
     finding: String,
@@ -35,7 +36,8 @@ pub(super) fn page(
 ) -> Result<String, ReportError> {
     let page = Page {
         results,
-        rows: results.rows.chunks(candidates.len()).collect(),
+        rows: results.rows.chunks(candidates.len().max(1)).collect(),
+        savings: savings_beside(results),
         verdicts: verdicts(results),
         shares_walks: results.together.iter().any(|it| it.correlation.is_some()),
         finding: finding(results),

@@ -1,6 +1,6 @@
 //! The results for a terminal.
 
-use super::verdict::{finding, misfit, verdicts};
+use super::verdict::{finding, misfit, savings_beside, verdicts};
 use crate::a3::{Results, Row};
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -22,6 +22,9 @@ pub fn tables(results: &Results) -> String {
         &title("Maximum, the largest second of all runs", beside),
         traffic(results, |it| (it.maximum, it.paper_maximum.map(f64::from).or(it.maximum_with_headers))),
     ));
+    if !savings_beside(results).is_empty() {
+        parts.push(section("What A³ saves of each, %: ours (the paper's)", savings(results)));
+    }
     if !verdicts(results).is_empty() {
         parts.push(section("The paper's claims", claims(results)));
     }
@@ -50,12 +53,13 @@ pub fn tables(results: &Results) -> String {
 fn heading(results: &Results) -> String {
     let ran = &results.options;
     format!(
-        "A³, setting {}: square {} m, view {} m, critical {} m, angle {}°, walking {} to {} m/s, pauses to {} s, \
+        "A³, setting {}: square {} m, view {} m, critical {} m ({} m for the attenuated circle), angle {}°, walking {} to {} m/s, pauses to {} s, \
          checked every {} ms, {} runs of {} s, seed {}, sizes {}",
         results.setting,
         ran.world,
         ran.view,
         ran.critical,
+        ran.critical_of_circle,
         ran.angle,
         ran.speed.0,
         ran.speed.1,
@@ -98,6 +102,18 @@ fn traffic(results: &Results, of: impl Fn(&Row) -> (f64, Option<f64>)) -> Table 
             (ours, None) => format!("{ours:.0}"),
         };
         table.add_row([rows[0].avatars.to_string()].into_iter().chain(rows.iter().map(cell)));
+    }
+    align(table)
+}
+
+fn savings(results: &Results) -> Table {
+    let mut table = new_table(["policy", "average", "maximum"]);
+    for it in savings_beside(results) {
+        let cell = |(ours, paper): (f64, Option<f64>)| match paper {
+            Some(paper) => format!("{ours:.2} ({paper:.2})"),
+            None => format!("{ours:.2}"),
+        };
+        table.add_row([it.policy, cell(it.average), cell(it.maximum)]);
     }
     align(table)
 }

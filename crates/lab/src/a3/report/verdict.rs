@@ -26,8 +26,8 @@ pub struct Verdict {
 pub enum About {
     /// A saving of average bandwidth.
     AverageSaving,
-    /// A saving of maximum bandwidth. Each maximum is one second of all runs, and how many runs the paper made is not
-    /// printed: it is shown beside the paper's, and no verdict hangs on it.
+    /// A saving of maximum bandwidth. Each maximum is one second of all runs: it grows with their number, and how many the
+    /// paper made is not printed. It is shown beside the paper's, and no exit code hangs on it.
     MaximumSaving,
     /// Bandwidth without management.
     Traffic,
@@ -72,6 +72,32 @@ pub fn verdicts(results: &Results) -> Vec<Verdict> {
     verdicts.extend(savings(claim, paper::ATTENUATION_SAVES, ours, ATTENUATED_POINTS));
     verdicts.extend(traffic(results));
     verdicts
+}
+
+/// What A³ saves of one policy, and what the paper says of it, if it says anything about what was run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Beside {
+    pub(super) policy: String,
+    pub(super) average: (f64, Option<f64>),
+    pub(super) maximum: (f64, Option<f64>),
+}
+
+/// What A³ saves of every policy, in the order they were run: also of those that the paper does not know. Nothing if A³
+/// was not among them.
+pub(super) fn savings_beside(results: &Results) -> Vec<Beside> {
+    if results.quality.iter().all(|it| it.policy != "a3") {
+        return Vec::new();
+    }
+    let is_judged = is_judged(results);
+    let beside = |policy: &String| {
+        let paper = paper::savings(policy).filter(|_| is_judged);
+        Some(Beside {
+            average: (*results.savings.average.get(policy)?, paper.map(|it| it.0)),
+            maximum: (*results.savings.maximum.get(policy)?, paper.map(|it| it.1)),
+            policy: policy.clone(),
+        })
+    };
+    results.quality.iter().filter_map(|it| beside(&it.policy)).collect()
 }
 
 /// A saving of the average and of the maximum, in per cent.

@@ -176,7 +176,7 @@ fn row(case: &Case, seconds: f64) -> Row {
     world.run(|it| it.events < WARM_EVENTS);
     // What is counted comes first, so that it does not depend on how much was timed before.
     let mut counted = Slice::default();
-    let allocations = allocation_counter::measure(|| counted = world.run(|it| it.events < COUNTED_EVENTS));
+    let taken = allocations::counted(|| counted = world.run(|it| it.events < COUNTED_EVENTS));
     let measured = (0..MEASUREMENTS).map(|_| world.run(|it| it.cpu_seconds < seconds));
     let best = measured.max_by(|a, b| a.rate().total_cmp(&b.rate())).expect("there is a measurement");
     assert_eq!(world.callers.refused, 0, "everything that players want can be done");
@@ -194,7 +194,7 @@ fn row(case: &Case, seconds: f64) -> Row {
         bytes_to_backup_per_event: per_event(counted.traffic.to_backup),
         bytes_to_players_per_event: per_event(counted.traffic.to_players),
         messages_to_players_per_event: per_event(counted.traffic.messages),
-        allocations_per_event: per_event(allocations.count_total),
+        allocations_per_event: per_event(taken.allocations),
     }
 }
 
@@ -280,7 +280,7 @@ fn memory() -> (f64, f64) {
 /// Bytes that primary and backup hold in the steady state.
 fn held(counter: Counter, players: usize) -> i64 {
     let mut world = None;
-    let counted = allocation_counter::measure(|| {
+    let counted = allocations::counted(|| {
         let rules: Arc<dyn Rules> = Arc::new(Hosted(counter));
         let mut it = World::new(&rules, one_zone(counter_region(counter)), players, count);
         it.run(|it| it.events < WARM_EVENTS);
@@ -289,7 +289,7 @@ fn held(counter: Counter, players: usize) -> i64 {
         world = Some(it);
     });
     let callers = world.as_ref().map_or(0, |it| it.callers.bytes_held());
-    counted.bytes_current - callers as i64
+    counted.bytes_held - callers as i64
 }
 
 fn count(_: ObjectId, _: ObjectId, number: u64) -> Vec<u8> {
