@@ -11,6 +11,7 @@ install_packages() {
   local as_root=""
   if [ "$(id -u)" != 0 ]; then as_root="sudo"; fi
   command -v apt-get > /dev/null || say_and_die "please install: $*"
+  [ -z "$as_root" ] || command -v sudo > /dev/null || say_and_die "not root, and no sudo: have somebody install $*"
   $as_root apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq "$@" > /dev/null
 }
@@ -60,13 +61,14 @@ need_valgrind() {
   command -v valgrind > /dev/null || install_packages valgrind libc6-dbg
 }
 
-# need_tool NAME VERSION: a cargo tool of exactly this version, built once into .tools.
+# need_tool NAME VERSION: a cargo tool of exactly this version, built once into .tools, not optimised: each is called
+# a few times only.
 need_tool() {
   local have
   have=$("$tools/bin/$1" --version 2> /dev/null | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1 || true)
   if [ "$have" = "$2" ]; then return; fi
-  echo "building $1 $2 into .tools (once, some minutes)"
-  cargo install --quiet --locked --root "$tools" "$1@$2"
+  echo "building $1 $2 into .tools (once, a few minutes)"
+  cargo install --quiet --locked --debug --root "$tools" "$1@$2"
 }
 
 # nextest where it is installed, else cargo's own runner: the same tests.

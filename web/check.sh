@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the lock file says, then checks, tests and builds the browser side. The generated module must be what
-# `ecumene schema --ts` writes today: give the program as ECUMENE, or build it first (cargo build --release).
+# `ecumene schema --ts` writes today. usage: check.sh <ecumene>
 set -euo pipefail
+ecumene="$(realpath "${1:?usage: check.sh <ecumene>}")"
 cd "$(dirname "$0")"
-ecumene="${ECUMENE:-../target/release/ecumene}"
 made="$(mktemp -d)"
 trap 'rm -rf "$made"' EXIT
 
