@@ -313,7 +313,9 @@ impl State {
             Change::Kept { object } => self.keep(*object),
             Change::Lives { being, zone, incarnation } => {
                 self.forget_lives(*being);
-                if zone.is_some() {
+                // Whoever is gone is forgotten; not while they are on their way from here: see `depart`.
+                let is_here = matches!(being, Being::Object(it) if self.objects.get(*it).is_some());
+                if zone.is_some() || is_here {
                     self.remember(*being, Lives { zone: *zone, incarnation: *incarnation, since: time });
                 }
             }
@@ -367,8 +369,13 @@ impl State {
             self.forget_lives(Being::Player(player));
             self.remember(Being::Player(player), lives);
         }
+        let heard = self.abroad.lives.get(&Being::Object(object)).copied();
         self.forget_lives(Being::Object(object));
-        self.remember(Being::Object(object), lives);
+        // It may have gone on before it was heard that it arrived.
+        let newest = heard.filter(|it| incarnation < it.incarnation).unwrap_or(lives);
+        if newest.zone.is_some() {
+            self.remember(Being::Object(object), newest);
+        }
     }
 
     /// What will be said to an object.

@@ -37,6 +37,7 @@
 //! | `locks` | what is locked for an event of another zone is touched by nobody else, and no lock is left over | I10, I12 |
 //! | `all_or_nothing` | a decided event is applied by every zone that takes part, once and completely; no other is | I8 |
 //! | `ghosts` | what a zone knows of another's objects is what their owner has | I5, I23 |
+//! | `whereabouts` | the zone in which somebody was born knows whose they are, or that they are gone | I18 |
 //! | `one_order` | all zones' records fit into one order in which each finds what it depends on | I7 |
 
 mod all_or_nothing;
@@ -59,6 +60,7 @@ mod passage;
 mod post;
 mod prefix;
 mod recovery;
+mod register;
 mod rejoin;
 mod replay;
 mod safe_to_tell;
@@ -66,6 +68,7 @@ mod same_state;
 #[cfg(test)]
 pub(crate) mod story;
 mod time;
+mod whereabouts;
 
 use crate::judge::{About, Ending};
 use crate::ledger::Ledger;
@@ -98,8 +101,8 @@ pub const ALL: [&str; 15] = [
 ];
 
 /// Those that have work only between zones.
-pub const BETWEEN: [&str; 7] =
-    ["post", "passage", "frozen", "locks", "all_or_nothing", "ghosts", "one_order"];
+pub const BETWEEN: [&str; 8] =
+    ["post", "passage", "frozen", "locks", "all_or_nothing", "ghosts", "whereabouts", "one_order"];
 
 /// Those that look into living machines: histories of real processes cannot tell.
 pub const LIVING: [&str; 3] = ["bounded", "recovery", "ghosts"];
@@ -184,5 +187,7 @@ pub fn end(
     time::end(chains, out);
     let Some(order) = one_order::end(chains, out) else { return Vec::new() };
     conservation::end(chains, &order, out);
-    replay::end(chains, &order, out)
+    let states = replay::end(chains, &order, out);
+    whereabouts::end(&states, out);
+    states
 }

@@ -1,7 +1,7 @@
 //! A dull model of what zones do together, to try the checkers on: whatever it writes is right, and whatever is left out
 //! of it or done twice is wrong.
 
-use super::story::{Told, bytes, event, judged, object, posted, put, taken, whole, written};
+use super::story::{Told, bytes, event, judged, object, posted, put, removed, taken, whole, written};
 use super::{Observers, end};
 use crate::judge::Ending;
 use game::{Addressee, PlayerId, Scope};
@@ -9,7 +9,7 @@ use kosmos::{Avatar, State};
 use machine::Rng;
 use space::{Epoch, Millis, Motion, ObjectId, Position, ZoneId};
 use std::collections::{BTreeMap, VecDeque};
-use zone::{Cause, Change, EventId, Item, Known, Outcome, Passage, PlayerRow, Stamp};
+use zone::{Being, Cause, Change, EventId, Item, Known, Outcome, Passage, PlayerRow, Stamp};
 
 const ZONES: u32 = 3;
 
@@ -33,6 +33,20 @@ struct Zone {
     /// The last number taken of each other zone, and the last that was delivered to it.
     taken: BTreeMap<u32, u64>,
     delivered: BTreeMap<u32, u64>,
+    /// The newest word of those who were born here: of which incarnation, and whether it lives.
+    heard: BTreeMap<ObjectId, (u32, bool)>,
+}
+
+impl Zone {
+    /// Takes in a word of somebody; whether it is news.
+    fn hears(&mut self, it: ObjectId, incarnation: u32, lives: bool) -> bool {
+        let known = self.heard.entry(it).or_default();
+        let news = known.0 <= incarnation;
+        if news {
+            *known = (incarnation, lives);
+        }
+        news
+    }
 }
 
 /// An event that has its locks: who decides, about which of its objects; who takes part, with which.
@@ -46,7 +60,7 @@ struct World {
     rng: Rng,
     zones: BTreeMap<u32, Zone>,
     wanted: Vec<Wanted>,
-    born: u32,
+    born: Vec<ObjectId>,
     events: u64,
 }
 
@@ -69,7 +83,8 @@ fn row(it: ObjectId, cursor: u64) -> PlayerRow {
 impl World {
     fn grown(seed: u64) -> Vec<Told> {
         let zones = (1..=ZONES).map(|it| (it, Zone::default())).collect();
-        let mut world = Self { rng: Rng::seeded(seed), zones, wanted: Vec::new(), born: 0, events: 0 };
+        let mut world =
+            Self { rng: Rng::seeded(seed), zones, wanted: Vec::new(), born: Vec::new(), events: 0 };
         for _ in 0..150 {
             world.step();
         }
@@ -110,7 +125,7 @@ impl World {
 
     fn step(&mut self) {
         let zone = self.any_zone();
-        match self.rng.below(8) {
+        match self.rng.below(9) {
             0 => self.joins(zone),
             1 => self.acts(zone),
             2 => self.wants(zone),
@@ -118,6 +133,7 @@ impl World {
             4 => self.offers(zone),
             5 => self.writes_letter(zone),
             6 => self.acknowledges(zone),
+            7 => self.leaves(zone),
             _ => drop(self.delivers(zone)),
         }
     }
@@ -133,12 +149,29 @@ impl World {
     }
 
     fn joins(&mut self, zone: u32) {
-        self.born += 1;
-        let it = object(zone, self.born);
+        let it = object(zone, self.born.len() as u32 + 1);
+        self.born.push(it);
+        self.zone(zone).hears(it, 1, true);
         let thing = Thing { incarnation: 1, version: 1, coins: 20, cursor: 0, busy: false };
         self.zone(zone).things.insert(it, thing);
         let entered = Change::Entered { player: player(it), session: 1, name: String::new(), avatar: it };
         self.write(zone, Cause::Join(player(it)), vec![put(it, 1, 1, &state(20)), entered]);
+    }
+
+    /// Somebody is gone, and the zone of their birth hears so.
+    fn leaves(&mut self, zone: u32) {
+        let Some(it) = self.free(zone).filter(|_| self.rng.coin()) else { return };
+        let thing = self.zone(zone).things.remove(&it).unwrap();
+        let mut changes = vec![removed(it, thing.version + 1), Change::Left { player: player(it) }];
+        match it.zone.0 {
+            home if home == zone => drop(self.zone(zone).hears(it, thing.incarnation, false)),
+            home => changes.push(self.word(zone, home, it, None, thing.incarnation)),
+        }
+        self.write(zone, Cause::Leave(player(it)), changes);
+    }
+
+    fn word(&mut self, from: u32, home: u32, it: ObjectId, zone: Option<u32>, incarnation: u32) -> Change {
+        self.post(from, home, Item::Lives { being: Being::Object(it), zone: zone.map(ZoneId), incarnation })
     }
 
     fn acts(&mut self, zone: u32) {
@@ -208,7 +241,9 @@ impl World {
     fn writes_letter(&mut self, zone: u32) {
         let to = self.other_than(zone);
         let letter = bytes(&self.rng.next_u64().to_le_bytes());
-        let sent = self.post(zone, to, Item::Letter { to: Addressee::World, letter, hops: 0 });
+        let whom = self.born.get(self.rng.below(2 * self.born.len() as u64 + 1) as usize);
+        let whom = whom.map_or(Addressee::World, |&it| Addressee::Object(it));
+        let sent = self.post(zone, to, Item::Letter { to: whom, letter, hops: 0 });
         self.write(zone, Cause::Post(ZoneId(to)), vec![sent]);
     }
 
@@ -233,6 +268,7 @@ impl World {
             Item::Offer(passage) => self.answers(to, from, took, &passage),
             Item::Answer { object, incarnation, taken: true } => {
                 self.zone(to).things.remove(&object);
+                self.zone(to).hears(object, incarnation + 1, true);
                 let departed = Change::Departed { object, to: ZoneId(from), incarnation: incarnation + 1 };
                 self.write(to, Cause::Transfer(object), vec![took, departed]);
             }
@@ -241,19 +277,32 @@ impl World {
                 self.write(to, Cause::Transfer(object), vec![took, Change::Kept { object }]);
             }
             Item::Letter { to: addressee, letter, hops } => {
+                let is_gone = matches!(addressee, Addressee::Object(it) if self.knows_gone(to, it));
                 let passed_on = hops < 3 && self.rng.coin();
-                let change = if passed_on {
+                let change = if is_gone {
+                    None
+                } else if passed_on {
                     let next = self.other_than(to);
-                    self.post(to, next, Item::Letter { to: addressee, letter, hops: hops + 1 })
+                    Some(self.post(to, next, Item::Letter { to: addressee, letter, hops: hops + 1 }))
                 } else {
                     let stamp = Stamp { epoch: Epoch(1), index: number, place: from as u16 };
-                    Change::LetterSent { stamp, to: addressee, letter }
+                    Some(Change::LetterSent { stamp, to: addressee, letter })
                 };
-                self.write(to, Cause::Post(ZoneId(from)), vec![took, change]);
+                self.write(to, Cause::Post(ZoneId(from)), [took].into_iter().chain(change).collect());
             }
-            Item::Lives { .. } => unreachable!("nobody says so here"),
+            Item::Lives { being, zone, incarnation } => {
+                let Being::Object(it) = being else { unreachable!("nobody says so here") };
+                let news = self.zone(to).hears(it, incarnation, zone.is_some());
+                let change = news.then_some(Change::Lives { being, zone, incarnation });
+                self.write(to, Cause::Post(ZoneId(from)), [took].into_iter().chain(change).collect());
+            }
         }
         true
+    }
+
+    /// Whether a zone knows that somebody who was born there is gone.
+    fn knows_gone(&self, zone: u32, it: ObjectId) -> bool {
+        it.zone == ZoneId(zone) && self.zones[&zone].heard.get(&it).is_some_and(|it| !it.1)
     }
 
     fn applies(&mut self, zone: u32, took: Change, whole: &zone::Whole) {
@@ -270,7 +319,9 @@ impl World {
     }
 
     fn answers(&mut self, zone: u32, from: u32, took: Change, passage: &Passage) {
-        let (it, taken) = (passage.known.object, self.rng.below(3) != 0);
+        let it = passage.known.object;
+        // Who comes back must have left first.
+        let taken = self.rng.below(3) != 0 && !self.zones[&zone].things.contains_key(&it);
         let (incarnation, version) = (passage.known.incarnation + 1, passage.known.version + 1);
         let answer = self.post(zone, from, Item::Answer { object: it, incarnation: incarnation - 1, taken });
         let mut changes = vec![took, answer];
@@ -281,6 +332,11 @@ impl World {
             changes.push(Change::Brought { player: player(it), row });
             let thing = Thing { incarnation, version, busy: false, ..thing };
             self.zone(zone).things.insert(it, thing);
+            match it.zone.0 {
+                home if home == zone => drop(self.zone(zone).hears(it, incarnation, true)),
+                home if home == from => (),
+                home => changes.push(self.word(zone, home, it, Some(zone), incarnation)),
+            }
         }
         self.write(zone, Cause::Transfer(it), changes);
     }
@@ -292,7 +348,7 @@ fn verdict(told: &[Told]) -> Vec<String> {
 
 #[test]
 fn whatever_zones_do_together_is_right() {
-    let mut crossings = [0, 0];
+    let mut crossings = [0; 4];
     for seed in 0..200 {
         let told = World::grown(seed);
         let found = verdict(&told);
@@ -301,8 +357,23 @@ fn whatever_zones_do_together_is_right() {
             |is: fn(&Change) -> bool| told.iter().flatten().flat_map(|it| &it.1).filter(|it| is(it)).count();
         crossings[0] += count(|it| matches!(it, Change::Posted { item: Item::Decided(_), .. }));
         crossings[1] += count(|it| matches!(it, Change::Departed { .. }));
+        crossings[2] += count(|it| matches!(it, Change::Lives { .. }));
+        crossings[3] += dropped(&told);
     }
-    assert!(crossings.iter().all(|&it| 500 < it), "{crossings:?}");
+    assert!(crossings.iter().all(|&it| 100 < it), "{crossings:?}");
+}
+
+/// How many letters found nobody.
+fn dropped(told: &[Told]) -> usize {
+    let is_letter = |number: &u64, from: &ZoneId, to: usize| {
+        let changes = told[from.0 as usize - 1].iter().flat_map(|it| &it.1);
+        let sent = |it: &Change| matches!(it, Change::Posted { to: zone, number: is, item: Item::Letter { .. } } if zone.0 as usize == to + 1 && is == number);
+        changes.into_iter().any(sent)
+    };
+    let records = told.iter().enumerate().flat_map(|(zone, it)| it.iter().map(move |it| (zone, &it.1[..])));
+    records
+        .filter(|(zone, it)| matches!(it, [Change::Taken { from, number }] if is_letter(number, from, *zone)))
+        .count()
 }
 
 /// Changes without which a history is wrong, whatever else is in it.

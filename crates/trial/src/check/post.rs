@@ -1,12 +1,14 @@
-//! What one zone sends another arrives exactly once and in order. Letters are kept or passed on, and not passed on for
-//! ever.
+//! What one zone sends another arrives exactly once and in order. Letters are passed on, not for ever, until somebody reads
+//! them; who drops one knows that nobody is there to read it.
 
 use super::chain::{Chain, Line};
+use super::register::Register;
 use crate::violation::Violations;
+use game::Addressee;
 use machine::Time;
 use space::ZoneId;
 use std::collections::BTreeMap;
-use zone::{Change, Item};
+use zone::{Change, Item, Stamp};
 
 const NAME: &str = "post";
 
@@ -38,6 +40,7 @@ pub fn end(chains: &[Chain<'_>], due: Option<Time>, out: &mut Violations) {
     for chain in chains {
         look_at_sent(chain, out);
         look_at_taken(chain, &posted, &mut taken, out);
+        look_at_letters(chain, &posted, out);
     }
     let mut delivered = BTreeMap::new();
     for chain in chains {
@@ -88,31 +91,58 @@ fn look_at_taken(
             out.add_at(line.at, NAME, text);
         }
         *last = *number;
-        match posted.get(&(way, *number)) {
-            None => {
-                let text = format!("{}: item {number} of {from} was never posted", chain.place(line));
-                out.add_at(line.at, NAME, text);
-            }
-            Some((_, Item::Letter { to, letter, hops })) if !is_kept(line, to, letter, *hops) => {
-                let text = format!("{}: the letter to {to:?} from {from} is lost", chain.place(line));
-                out.add_at(line.at, NAME, text);
-            }
-            Some(_) => (),
+        if !posted.contains_key(&(way, *number)) {
+            let text = format!("{}: item {number} of {from} was never posted", chain.place(line));
+            out.add_at(line.at, NAME, text);
         }
     }
 }
 
-/// Whether a letter is this zone's own now, or passed on. At the end of its way it may find nobody.
-fn is_kept(line: &Line<'_>, to: &game::Addressee, letter: &[u8], hops: u8) -> bool {
-    let is_it = |addressee: &game::Addressee, text: &[u8]| addressee == to && text == letter;
-    let kept = line.record.changes.iter().any(|it| match it {
-        Change::LetterSent { to, letter, .. } => is_it(to, letter),
+/// A letter that is here, or comes: for whom, what it says, and how often it was passed on.
+type Letter<'a> = (&'a Addressee, &'a [u8], u8);
+
+/// Looks at every letter that comes or is dealt with.
+fn look_at_letters(chain: &Chain<'_>, posted: &Posted<'_>, out: &mut Violations) {
+    let mut register = Register::of(chain.zone);
+    let mut resting: BTreeMap<Stamp, (&Addressee, &[u8])> = BTreeMap::new();
+    for line in &chain.lines {
+        for change in &line.record.changes {
+            let (letter, whose): (Letter<'_>, _) = match change {
+                Change::Taken { from, number } => match posted.get(&((*from, chain.zone), *number)) {
+                    Some((_, Item::Letter { to, letter, hops })) => ((to, letter, hops + 1), *from),
+                    _ => continue,
+                },
+                // The game was asked: whoever it was for has read it.
+                Change::LetterDone { stamp } => match resting.remove(stamp).filter(|_| line.ran.is_none()) {
+                    Some((to, letter)) => ((to, letter, 0), chain.zone),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if !is_kept(line, letter) && !register.is_nobody(letter.0) {
+                let text =
+                    format!("{}: the letter to {:?} from {whose} is lost", chain.place(line), letter.0);
+                out.add_at(line.at, NAME, text);
+            }
+        }
+        for change in &line.record.changes {
+            register.hear(change);
+            if let Change::LetterSent { stamp, to, letter } = change {
+                resting.insert(*stamp, (to, letter));
+            }
+        }
+    }
+}
+
+/// Whether a letter is this zone's own now, or passed on.
+fn is_kept(line: &Line<'_>, (whom, text, hops): Letter<'_>) -> bool {
+    line.record.changes.iter().any(|it| match it {
+        Change::LetterSent { to, letter, .. } => (to, letter.as_slice()) == (whom, text),
         Change::Posted { item: Item::Letter { to, letter, hops: now }, .. } => {
-            is_it(to, letter) && *now == hops + 1
+            (to, letter.as_slice(), *now) == (whom, text, hops)
         }
         _ => false,
-    });
-    kept || HOPS_MAX <= hops
+    })
 }
 
 fn look_at_delivered(
@@ -137,12 +167,12 @@ fn look_at_delivered(
 
 #[cfg(test)]
 mod tests {
-    use super::super::story::{END, Told, bytes, judged, posted, taken};
+    use super::super::story::{END, Told, bytes, judged, judged_with, object, posted, put, removed, taken};
     use super::*;
-    use game::Addressee;
+    use game::Scope;
     use machine::Time;
-    use space::Epoch;
-    use zone::{Cause, Stamp};
+    use space::{Epoch, ObjectId};
+    use zone::{Asked, Being, Cause, Ran};
 
     const POST: Cause = Cause::Post(ZoneId(9));
 
@@ -196,5 +226,69 @@ mod tests {
         says(sent(&[posted(2, 1, letter(0))]), &[&first], "never noticed");
         says(both(), &[&vec![taken(1, 1)]], "is lost");
         says(sent(&[posted(2, 1, letter(4))]), &[], "passed on 4 times");
+        // Also at the end of its way a letter is kept, and sent on later.
+        says(sent(&[posted(2, 1, letter(3))]), &[&vec![taken(1, 1)]], "is lost");
+    }
+
+    fn lives(object: ObjectId, zone: Option<u32>, incarnation: u32) -> Change {
+        Change::Lives { being: Being::Object(object), zone: zone.map(ZoneId), incarnation }
+    }
+
+    /// Zone 2 drops a letter to an object of which it wrote this before.
+    fn dropped(whom: ObjectId, before: &[Change]) -> Vec<String> {
+        let item = Item::Letter { to: Addressee::Object(whom), letter: bytes(b"hi"), hops: 1 };
+        let there = before.iter().map(|it| vec![it.clone()]).chain([vec![taken(1, 1)]]).collect();
+        verdict(sent(&[posted(2, 1, item), delivered(1)]), there)
+    }
+
+    #[test]
+    fn whoever_is_gone_gets_no_letters() {
+        let it = object(2, 5);
+        let born = put(it, 1, 1, b"");
+        let departed = Change::Departed { object: it, to: ZoneId(3), incarnation: 2 };
+        assert!(dropped(it, &[born.clone(), removed(it, 2)]).is_empty());
+        assert!(dropped(it, &[born.clone(), departed.clone(), lives(it, None, 2)]).is_empty());
+        assert!(dropped(it, &[]).is_empty(), "who never was");
+        // News that comes in another order: it died as 3, and what is heard of 2 is older.
+        assert!(dropped(it, &[born.clone(), lives(it, None, 3), departed.clone()]).is_empty());
+        let lost = |whom, before: &[Change]| {
+            let found = dropped(whom, before);
+            assert!(found.iter().any(|it| it.contains("is lost")), "{found:?}");
+        };
+        lost(it, std::slice::from_ref(&born));
+        lost(it, &[born.clone(), departed.clone()]);
+        lost(it, &[born.clone(), departed, lives(it, Some(4), 3)]);
+        lost(it, &[born, removed(it, 2), put(it, 3, 3, b"")]);
+        // Only the zone of birth knows for sure.
+        lost(object(1, 5), &[lives(object(1, 5), None, 2)]);
+    }
+
+    /// Zone 1 is done with a letter; whether the game was asked.
+    fn read(to: Addressee, is_asked: bool, more: &[Change]) -> Vec<String> {
+        let stamp = Stamp { epoch: Epoch(1), index: 1, place: 1 };
+        let sent = Change::LetterSent { stamp, to, letter: bytes(b"hi") };
+        let done = [&[Change::LetterDone { stamp }][..], more].concat();
+        let told: Told = vec![(POST, vec![sent]), (Cause::Letter(stamp), done)];
+        let ran = Ran {
+            asked: Asked::Letter { to, letter: b"hi".to_vec() },
+            scope: Scope::objects([]),
+            time: Time::ZERO,
+            seed: 1,
+            reads: Vec::new(),
+            next_name: 0,
+            refused: false,
+        };
+        let asked = is_asked.then_some((1, 2, ran));
+        judged_with(&[told], asked.as_slice(), |chains, out| end(chains, None, out))
+    }
+
+    #[test]
+    fn a_letter_is_read_or_sent_on_unless_nobody_is_there() {
+        let (here, gone) = (Addressee::World, Addressee::Object(object(1, 5)));
+        assert!(read(here, true, &[]).is_empty());
+        assert!(read(here, false, &[posted(2, 1, letter(0))]).is_empty());
+        assert!(read(gone, false, &[]).is_empty());
+        assert!(read(here, false, &[])[0].contains("is lost"));
+        assert!(read(here, false, &[posted(2, 1, letter(1))])[0].contains("is lost"), "another letter");
     }
 }

@@ -5,6 +5,7 @@ mod faults;
 mod files;
 mod histories;
 mod hostile;
+mod mayflies;
 mod mesh;
 mod orchard;
 mod pardon;

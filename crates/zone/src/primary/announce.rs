@@ -6,7 +6,7 @@ use crate::mesh::{Known, Written};
 use crate::msg::{Down, Msg, Shown};
 use crate::record::{Change, Index, Record};
 use game::{Hearers, Viewer};
-use machine::{Address, Lane};
+use machine::{Address, Lane, Time};
 use serde_bytes::ByteBuf;
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
@@ -46,7 +46,9 @@ impl Primary {
                         shares.entry(viewer).or_default().gone.push((*object, *version));
                     }
                 }
-                Change::Elsewhere(written) => self.share_elsewhere(place, written, &mut shares, out),
+                Change::Elsewhere(written) => {
+                    self.share_elsewhere(core.now, place, written, &mut shares, out)
+                }
                 _ => (),
             }
         }
@@ -73,6 +75,7 @@ impl Primary {
     /// What an event made of another zone's object: our players see it together with the rest.
     fn share_elsewhere(
         &mut self,
+        now: Time,
         place: usize,
         written: &Written,
         shares: &mut BTreeMap<Address, Share>,
@@ -102,7 +105,7 @@ impl Primary {
             let Some(viewer) = self.clients.viewer(address, *object) else { continue };
             shares.entry(address).or_default().shown.push((place, viewer));
         }
-        self.keep_ghost(*zone, known, out);
+        self.change_ghost(now, *zone, known, out);
     }
 
     /// Shows a ghost's new state to whoever knows it.

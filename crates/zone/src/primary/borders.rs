@@ -386,16 +386,25 @@ impl Primary {
             Some((.., old)) if old.is_newer_than(&motion) => old,
             _ => motion,
         };
-        self.keep_ghost(owner, Known { object, incarnation, version, motion, state }, out);
+        let ghost = Ghost { owner, unconfirmed: None };
+        self.keep_ghost(ghost, Known { object, incarnation, version, motion, state }, out);
         if fresh {
             self.show_ghost(core, object, out);
         }
     }
 
+    /// An event in which we took part has changed a ghost. That is no word of its owner, who may know that it is too far from
+    /// here to tell of it.
+    pub(super) fn change_ghost(&mut self, now: Time, owner: ZoneId, known: Known, out: &mut Out) {
+        let before = self.borders.ghosts.get(&known.object).filter(|it| it.owner == owner);
+        let unconfirmed = before.map_or(Some(now), |it| it.unconfirmed);
+        self.keep_ghost(Ghost { owner, unconfirmed }, known, out);
+    }
+
     /// Takes a ghost in.
-    pub(super) fn keep_ghost(&mut self, owner: ZoneId, known: Known, out: &mut Out) {
+    fn keep_ghost(&mut self, ghost: Ghost, known: Known, out: &mut Out) {
         let Known { object, incarnation, version, motion, state } = known;
-        self.borders.ghosts.insert(object, Ghost { owner, unconfirmed: None });
+        self.borders.ghosts.insert(object, ghost);
         self.borders.table.put(Object { id: object, incarnation, version, motion, state });
         out.raise(Event::Stage(Stage::Appeared(object, motion)));
     }

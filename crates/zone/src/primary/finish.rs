@@ -61,7 +61,10 @@ impl Primary {
                 }
             }
             Work::Letter(stamp) if core.state.letters.contains_key(stamp) => {
-                self.write(core, Cause::Letter(*stamp), vec![Change::LetterDone { stamp: *stamp }], out);
+                // Whoever it is for left while it waited, or is gone.
+                if !self.send_on(core, *stamp, out) {
+                    self.write(core, Cause::Letter(*stamp), vec![Change::LetterDone { stamp: *stamp }], out);
+                }
             }
             Work::Timer(at, stamp) if core.state.timers.contains_key(&(*at, *stamp)) => {
                 let done = Change::TimerDone { stamp: *stamp, at: *at };
@@ -138,7 +141,9 @@ impl Primary {
         if let Some(after) = executed.ran.think_after {
             self.thoughts.think_at(object, core.now + after);
         }
-        if executed.product.is_only_moves() {
+        // How another zone's object moves is for that zone to say: it must hear of it.
+        let here = |it: &ObjectId| core.state.objects.get(*it).is_some();
+        if executed.product.is_only_moves() && executed.product.steered.keys().all(here) {
             for (object, motion) in executed.product.steered {
                 self.steer(core, object, motion, out);
             }
@@ -161,8 +166,8 @@ impl Primary {
         let Ok(executed) = self.execute_on(core, asked.call(), scope.clone(), now, &view) else {
             return false;
         };
-        let own = executed.product.steered.keys().all(|it| core.state.objects.get(*it).is_some());
-        if !own || !executed.product.is_only_moves() {
+        let here = |it: &ObjectId| core.state.objects.get(*it).is_some();
+        if !executed.product.steered.keys().all(here) || !executed.product.is_only_moves() {
             return false;
         }
         self.finish_thought(core, object, Ok(executed), out);

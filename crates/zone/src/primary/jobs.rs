@@ -186,10 +186,11 @@ impl Primary {
     ) {
         let Some(job) = self.jobs.by_event.get(&event) else { return };
         let work = job.work.clone();
-        // What is decided releases the others by post; what is not, must say so.
-        let undecided = executed.as_ref().map_or(true, |it| it.product.is_only_moves());
+        let (is_done, before) = (executed.is_ok(), core.log.head());
         self.finish(core, &work, executed, out);
-        if undecided {
+        // What is decided releases the others by post; what led to no record, or was refused, must say so.
+        let is_decided = is_done && before < core.log.head();
+        if !is_decided {
             self.let_go(core, event, out);
         }
         self.close_job(core, event, &work, out);

@@ -237,6 +237,9 @@ impl Primary {
         place: Position,
         event: Option<EventId>,
     ) -> bool {
+        if core.state.abroad.offered.contains_key(&object) {
+            return true; // It was ours and has come back: first we must hear that it left.
+        }
         let (now, place) = (core.world_now(), Scope::area(place, Distance::of_metres(0)));
         match event.filter(|it| core.state.abroad.held.contains_key(it)) {
             Some(event) => {

@@ -212,8 +212,7 @@ impl Primary {
             }
             Item::Letter { to, letter, hops } => self.take_letter(core, from, taken, (to, letter, hops), out),
             Item::Lives { being, zone, incarnation } => {
-                let known = core.state.abroad.lives.get(&being).map_or(0, |it| it.incarnation);
-                let news = known <= incarnation && !self.is_here(core, being);
+                let news = is_news(core, being, incarnation);
                 let changes = news.then_some(Change::Lives { being, zone, incarnation });
                 self.write(core, Cause::Post(from), [taken].into_iter().chain(changes).collect(), out);
             }
@@ -223,13 +222,6 @@ impl Primary {
     fn take_decided(&mut self, core: &mut Core, taken: Change, whole: &Whole, out: &mut Out) {
         self.write_joint(core, taken, whole, out);
         self.unlock(core, crate::locks::Holder::Event(whole.event), out);
-    }
-
-    fn is_here(&self, core: &Core, being: Being) -> bool {
-        match being {
-            Being::Object(object) => core.state.objects.get(object).is_some(),
-            Being::Player(player) => core.state.players.contains_key(&player),
-        }
     }
 
     /// The zone in which a player came in for the first time, or will.
@@ -301,5 +293,23 @@ impl Primary {
         }
         self.write(core, Cause::Letter(stamp), changes, out);
         true
+    }
+}
+
+/// Whether somebody who lives or died elsewhere, as this incarnation, was not known to. Such words come from whoever owned
+/// them, each over a way of its own, and so not always in order.
+fn is_news(core: &Core, being: Being, incarnation: u32) -> bool {
+    let known = core.state.abroad.lives.get(&being).map(|it| it.incarnation);
+    match being {
+        Being::Player(player) => {
+            known.is_none_or(|it| it <= incarnation) && !core.state.players.contains_key(&player)
+        }
+        Being::Object(object) => match (core.state.objects.get(object), known) {
+            // It was offered and has gone on, and who took it has not been heard of yet.
+            (Some(here), _) => here.incarnation < incarnation && known.is_none_or(|it| it <= incarnation),
+            (None, Some(known)) => known <= incarnation,
+            // Whoever was born here and is neither here nor elsewhere is gone: this word is older than that one.
+            (None, None) => false,
+        },
     }
 }

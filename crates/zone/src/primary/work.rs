@@ -86,6 +86,9 @@ impl Work {
             }
             Self::Letter(stamp) => {
                 let it = state.letters.get(stamp)?;
+                if let Addressee::Object(object) = it.to {
+                    here(object)?;
+                }
                 Asked::Letter(it.to, it.letter.clone())
             }
             Self::Timer(at, stamp) => {

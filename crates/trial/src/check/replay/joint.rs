@@ -26,14 +26,8 @@ pub fn compare(known: &Known<'_>, record: &Record, product: &Product) -> Result<
     if expected != written {
         return Err(format!("it led to {written:?}, in the reference to {expected:?}"));
     }
-    for (object, write) in &product.writes {
-        let decided = match write {
-            Write::Spawned { motion, .. } => Some(*motion),
-            Write::Changed { motion, .. } => *motion,
-            Write::Removed => None,
-        };
-        let Some(decided) = decided else { continue };
-        let found = record.changes.iter().find_map(|it| motion_of(it, *object));
+    for (object, decided) in motions(known, product) {
+        let found = record.changes.iter().find_map(|it| motion_of(it, object));
         if !found.is_some_and(|it| is_motion(&it, &decided)) {
             return Err(format!("{object} moves as {found:?}, in the reference as {decided:?}"));
         }
@@ -53,6 +47,22 @@ pub fn compare(known: &Known<'_>, record: &Record, product: &Product) -> Result<
     Ok(())
 }
 
+/// Everybody who moves as the event says. How something of the zone's own is steered is in no record.
+fn motions(known: &Known<'_>, product: &Product) -> Vec<(ObjectId, Motion)> {
+    let written = product.writes.iter().filter_map(|(&object, write)| match write {
+        Write::Spawned { motion, .. } => Some((object, *motion)),
+        Write::Changed { motion, .. } => Some((object, (*motion)?)),
+        Write::Removed => None,
+    });
+    let steered = product.steered.iter().map(|(&object, &motion)| (object, motion));
+    let abroad = steered.filter(|it| !product.writes.contains_key(&it.0) && is_abroad(known, it.0));
+    written.chain(abroad).collect()
+}
+
+fn is_abroad(known: &Known<'_>, object: ObjectId) -> bool {
+    known.object(object).is_some_and(|it| it.0 != known.place)
+}
+
 fn expected<'a>(known: &'a Known<'_>, product: &'a Product) -> BTreeMap<ObjectId, Effect<'a>> {
     let here = known.states[known.place].zone;
     let effect = |object: ObjectId, write: &'a Write| {
@@ -69,7 +79,13 @@ fn expected<'a>(known: &'a Known<'_>, product: &'a Product) -> BTreeMap<ObjectId
         };
         Some(Effect { zone, incarnation, version, state })
     };
-    product.writes.iter().filter_map(|(&object, write)| Some((object, effect(object, write)?))).collect()
+    // Another zone hears in the same way of something that is only steered, or will be told something.
+    let touched = product.steered.keys().copied().chain(product.timers.iter().map(|it| it.0));
+    let touched = touched
+        .filter(|&it| is_abroad(known, it))
+        .map(|it| (it, &Write::Changed { state: None, motion: None }));
+    let writes = product.writes.iter().map(|(&object, write)| (object, write));
+    touched.chain(writes).filter_map(|(object, write)| Some((object, effect(object, write)?))).collect()
 }
 
 fn written<'a>(known: &Known<'_>, record: &'a Record) -> BTreeMap<ObjectId, Effect<'a>> {
