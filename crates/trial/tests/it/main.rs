@@ -12,4 +12,5 @@ mod pardon;
 mod planted;
 mod process;
 mod survival;
+mod tier;
 mod written;

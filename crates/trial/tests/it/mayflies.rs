@@ -1,6 +1,7 @@
 //! Mayflies: things that live for a second or two, leap from zone to zone and write to those who were born before them, most
 //! of whom are gone. Whoever is asked for somebody must know where they are, also when the news comes late or out of order.
 
+use crate::tier::is_full;
 use game::{Addressee, Bot, Game, Hosted, Intent, PlayerId, Rules, Scope, Sight, Tx, View, Viewer};
 use machine::{Rng, Span, Time};
 use postcard_schema::Schema;
@@ -168,13 +169,10 @@ fn played(seed: u64) -> Outcome {
     run_in(&mut world, plan::drawn(&options))
 }
 
-/// `ECUMENE_FULL=1` tries more of them.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "which tier is run is no part of a history")]
 fn letters_find_everybody_who_lives_whatever_breaks() {
-    let is_full = std::env::var("ECUMENE_FULL").is_ok_and(|it| it == "1");
     let mut transfers = 0;
-    for seed in 1..=if is_full { 100 } else { 4 } {
+    for seed in 1..=if is_full() { 100 } else { 4 } {
         let outcome = played(seed);
         assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
         transfers += outcome.crossings.transfers;

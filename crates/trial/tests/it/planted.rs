@@ -1,8 +1,24 @@
 //! Each planted bug is noticed. (`ecumene sim zone --plant all` looks at more seeds.)
 
+use crate::tier::is_full;
+use std::ops::RangeInclusive;
 use trial::histories::merged;
-use trial::plants::PLANTED;
+use trial::plants::{PLANTED, Planted};
 use trial::{Violation, check, run_recorded};
+
+/// Bugs that show seldom, and the first seed in which each did when this was written: most days the hunt begins there.
+const SELDOM: [(&str, u64); 5] = [
+    ("ack-while-swapping", 30),
+    ("backup-forgets", 40),
+    ("keep-tail", 39),
+    ("mesh-unfenced", 21),
+    ("abroad-unsynced", 24),
+];
+
+fn seeds(planted: &Planted) -> RangeInclusive<u64> {
+    let seldom = SELDOM.iter().find(|it| it.0 == planted.name && !is_full());
+    seldom.map_or(1, |it| it.1)..=100
+}
 
 /// What the simulator notices is noticed in files, too, except by those checkers that look into living machines. And
 /// no checker is blind: each is the first to notice something.
@@ -10,7 +26,7 @@ use trial::{Violation, check, run_recorded};
 fn somebody_notices_every_planted_bug() {
     let mut blind = check::ALL.to_vec();
     for planted in PLANTED.iter().filter(|it| !it.between) {
-        let found = planted.hunt(1..=100);
+        let found = planted.hunt(seeds(planted));
         let found = found.unwrap_or_else(|| panic!("nobody noticed {} in 100 seeds", planted.name));
         let (live, files) = run_recorded(found.options, found.faults);
         let read = merged(files).unwrap().judged().unwrap();
@@ -31,7 +47,7 @@ fn somebody_notices_every_planted_bug() {
 #[test]
 fn somebody_notices_every_bug_between_zones() {
     for planted in PLANTED.iter().filter(|it| it.between) {
-        let found = planted.hunt(1..=100);
+        let found = planted.hunt(seeds(planted));
         assert!(found.is_some(), "nobody noticed {} in 100 seeds", planted.name);
     }
 }
@@ -45,5 +61,6 @@ fn names_of_planted_bugs_are_unique() {
     let mut names: Vec<_> = PLANTED.iter().map(|it| it.name).collect();
     names.sort_unstable();
     names.dedup();
+    assert!(SELDOM.iter().all(|it| names.contains(&it.0)));
     assert_eq!(names.len(), zone::Plant::ALL.len() + zone::Plant::MESH.len());
 }

@@ -1,5 +1,6 @@
 //! Worlds in which everything breaks, and nothing that was announced is lost.
 
+use crate::tier::is_full;
 use machine::Time;
 use trial::fault::{Kind, Kinds};
 use trial::{Asked, Options, World, run};
@@ -16,7 +17,7 @@ pub fn survives(seeds: std::ops::Range<u64>, asked: &Asked) -> Vec<trial::Outcom
 
 #[test]
 fn nothing_is_lost_whatever_breaks() {
-    let outcomes = survives(10_000..10_040, &Asked::EVERYTHING);
+    let outcomes = survives(10_000..if is_full() { 10_100 } else { 10_020 }, &Asked::EVERYTHING);
     // A trial in which nothing happens proves nothing.
     let failovers: u64 = outcomes.iter().map(|it| it.tally.failovers).sum();
     let restarts: u64 = outcomes.iter().map(|it| it.tally.restarts).sum();
@@ -67,7 +68,7 @@ fn a_synced_world_comes_back_as_it_was() {
 #[test]
 fn a_batched_world_loses_moments_at_most() {
     // Few stops come in the middle of something.
-    let outcomes = survives(1..81, &stops(Durability::Batched));
+    let outcomes = survives(1..if is_full() { 101 } else { 21 }, &stops(Durability::Batched));
     assert!(
         outcomes.iter().any(|it| 0 < it.tally.rolled_back),
         "a trial that never loses anything is too kind"

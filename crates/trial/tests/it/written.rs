@@ -1,5 +1,6 @@
 //! What a world's processes would write down, judged afterwards: the same verdict as by somebody who was there.
 
+use crate::tier::is_full;
 use history::{Entry, Why, encode};
 use machine::{Address, Time};
 use trial::fault::{Kind, Kinds};
@@ -22,7 +23,8 @@ fn error(files: Files) -> String {
 #[test]
 fn the_same_verdict_as_by_somebody_who_was_there() {
     let (mut torn, mut asked) = (0, 0);
-    for seed in 1..=20 {
+    let last = if is_full() { 100 } else { 10 };
+    for seed in 1..=last {
         let (live, mut files) = recorded(seed, &Asked::EVERYTHING);
         if seed <= 3 {
             assert_eq!(live.history, trial::run(seed, &Asked::EVERYTHING).history, "writing changes nothing");
@@ -37,7 +39,7 @@ fn the_same_verdict_as_by_somebody_who_was_there() {
         assert!(read.unanswered.is_empty(), "seed {seed}: {:?}", read.unanswered);
         asked += read.actions_asked;
     }
-    assert!(50 < torn && 10_000 < asked, "{torn} {asked}");
+    assert!(3 * last as usize <= torn && 500 * last <= asked, "{torn} {asked}");
 }
 
 /// Every life but the last of its process ends in the middle of an entry that nobody was told of.
@@ -75,7 +77,9 @@ fn a_full_stop_is_forgiven_as_by_somebody_who_was_there() {
         rolled_back
     };
     assert_eq!(rolled_back(Durability::Synced, 1..13, 1), 0);
-    assert_eq!(rolled_back(Durability::Batched, 1..201, 2), 2);
+    // Few stops lose anything: two among these do, and not many more before them.
+    let first = if is_full() { 1 } else { 60 };
+    assert_eq!(rolled_back(Durability::Batched, first..201, 2), 2);
 }
 
 #[test]
