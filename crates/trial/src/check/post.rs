@@ -167,12 +167,14 @@ fn look_at_delivered(
 
 #[cfg(test)]
 mod tests {
-    use super::super::story::{END, Told, bytes, judged, judged_with, object, posted, put, removed, taken};
+    use super::super::story::{
+        END, Told, bytes, departed, judged, judged_with, lives, object, posted, put, removed, taken,
+    };
     use super::*;
     use game::Scope;
     use machine::Time;
     use space::{Epoch, ObjectId};
-    use zone::{Asked, Being, Cause, Ran};
+    use zone::{Asked, Cause, Ran};
 
     const POST: Cause = Cause::Post(ZoneId(9));
 
@@ -230,10 +232,6 @@ mod tests {
         says(sent(&[posted(2, 1, letter(3))]), &[&vec![taken(1, 1)]], "is lost");
     }
 
-    fn lives(object: ObjectId, zone: Option<u32>, incarnation: u32) -> Change {
-        Change::Lives { being: Being::Object(object), zone: zone.map(ZoneId), incarnation }
-    }
-
     /// Zone 2 drops a letter to an object of which it wrote this before.
     fn dropped(whom: ObjectId, before: &[Change]) -> Vec<String> {
         let item = Item::Letter { to: Addressee::Object(whom), letter: bytes(b"hi"), hops: 1 };
@@ -245,7 +243,7 @@ mod tests {
     fn whoever_is_gone_gets_no_letters() {
         let it = object(2, 5);
         let born = put(it, 1, 1, b"");
-        let departed = Change::Departed { object: it, to: ZoneId(3), incarnation: 2 };
+        let departed = departed(it, 3, 2);
         assert!(dropped(it, &[born.clone(), removed(it, 2)]).is_empty());
         assert!(dropped(it, &[born.clone(), departed.clone(), lives(it, None, 2)]).is_empty());
         assert!(dropped(it, &[]).is_empty(), "who never was");

@@ -7,7 +7,7 @@ use crate::violation::Violations;
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, Polygon, Position, ZoneId};
-use zone::{Cause, Change, Durability, EventId, Ran, Record, Whole, Written, cut_at};
+use zone::{Being, Cause, Change, Durability, EventId, Ran, Record, Whole, Written, cut_at};
 
 /// When every story ends.
 pub const END: Time = Time::from_millis(60_000);
@@ -51,6 +51,14 @@ pub fn posted(to: u32, number: u64, item: zone::Item) -> Change {
 
 pub fn taken(from: u32, number: u64) -> Change {
     Change::Taken { from: ZoneId(from), number }
+}
+
+pub fn departed(object: ObjectId, to: u32, incarnation: u32) -> Change {
+    Change::Departed { object, to: ZoneId(to), incarnation }
+}
+
+pub fn lives(object: ObjectId, zone: Option<u32>, incarnation: u32) -> Change {
+    Change::Lives { being: Being::Object(object), zone: zone.map(ZoneId), incarnation }
 }
 
 pub fn record(index: u64, cause: Cause, changes: &[Change]) -> Record {

@@ -69,17 +69,9 @@ fn subject(item: &Item) -> Option<ObjectId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::story::{Told, bytes, judged, object, posted, put, removed, taken};
+    use super::super::story::{Told, bytes, departed, judged, lives, object, posted, put, removed, taken};
     use super::*;
     use zone::{Cause, Change};
-
-    fn departed(object: ObjectId, to: u32, incarnation: u32) -> Change {
-        Change::Departed { object, to: ZoneId(to), incarnation }
-    }
-
-    fn lives(object: ObjectId, zone: Option<u32>, incarnation: u32) -> Change {
-        Change::Lives { being: Being::Object(object), zone: zone.map(ZoneId), incarnation }
-    }
 
     /// What is said of zones 1, 2 and 3 that wrote these changes, one per record.
     fn verdict(told: [&[Change]; 3]) -> Vec<String> {
