@@ -349,7 +349,9 @@ impl State {
     /// A player comes over.
     fn bring(&mut self, player: PlayerId, row: Player) {
         self.forget_lives(Being::Player(player));
-        self.take_player(player);
+        if let Some(old) = self.take_player(player).and_then(|it| it.avatar) {
+            self.avatars.remove(&old);
+        }
         if let Some(avatar) = row.avatar {
             self.avatars.insert(avatar, player);
         }

@@ -37,7 +37,7 @@
 //! | `locks` | what is locked for an event of another zone is touched by nobody else, and no lock is left over | I10, I12 |
 //! | `all_or_nothing` | a decided event is applied by every zone that takes part, once and completely; no other is | I8 |
 //! | `ghosts` | what a zone knows of another's objects is what their owner has | I5, I23 |
-//! | `whereabouts` | the zone in which somebody was born knows whose they are, or that they are gone | I18 |
+//! | `whereabouts` | the zone in which somebody was born knows whose they are, or that they are gone; every player is somewhere, once | I1, I18 |
 //! | `one_order` | all zones' records fit into one order in which each finds what it depends on | I7 |
 
 mod all_or_nothing;

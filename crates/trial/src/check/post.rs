@@ -6,8 +6,8 @@ use super::register::Register;
 use crate::violation::Violations;
 use game::Addressee;
 use machine::Time;
-use space::ZoneId;
-use std::collections::BTreeMap;
+use space::{ObjectId, ZoneId};
+use std::collections::{BTreeMap, BTreeSet};
 use zone::{Change, Item, Stamp};
 
 const NAME: &str = "post";
@@ -105,6 +105,7 @@ type Letter<'a> = (&'a Addressee, &'a [u8], u8);
 fn look_at_letters(chain: &Chain<'_>, posted: &Posted<'_>, out: &mut Violations) {
     let mut register = Register::of(chain.zone);
     let mut resting: BTreeMap<Stamp, (&Addressee, &[u8])> = BTreeMap::new();
+    let mut here: BTreeSet<ObjectId> = BTreeSet::new();
     for line in &chain.lines {
         for change in &line.record.changes {
             let (letter, whose): (Letter<'_>, _) = match change {
@@ -112,10 +113,9 @@ fn look_at_letters(chain: &Chain<'_>, posted: &Posted<'_>, out: &mut Violations)
                     Some((_, Item::Letter { to, letter, hops })) => ((to, letter, hops + 1), *from),
                     _ => continue,
                 },
-                // The game was asked: whoever it was for has read it.
-                Change::LetterDone { stamp } => match resting.remove(stamp).filter(|_| line.ran.is_none()) {
-                    Some((to, letter)) => ((to, letter, 0), chain.zone),
-                    None => continue,
+                Change::LetterDone { stamp } => match resting.remove(stamp) {
+                    Some((to, letter)) if !is_read(line, to, &here) => ((to, letter, 0), chain.zone),
+                    _ => continue,
                 },
                 _ => continue,
             };
@@ -127,11 +127,25 @@ fn look_at_letters(chain: &Chain<'_>, posted: &Posted<'_>, out: &mut Violations)
         }
         for change in &line.record.changes {
             register.hear(change);
+            match change {
+                Change::Put { object, .. } => drop(here.insert(*object)),
+                Change::Removed { object, .. } | Change::Departed { object, .. } => drop(here.remove(object)),
+                _ => (),
+            }
             if let Change::LetterSent { stamp, to, letter } = change {
                 resting.insert(*stamp, (to, letter));
             }
         }
     }
+}
+
+/// Whether whoever a letter is for has read it: the game was asked, and they were here.
+fn is_read(line: &Line<'_>, to: &Addressee, here: &BTreeSet<ObjectId>) -> bool {
+    let is_here = match to {
+        Addressee::Object(object) => here.contains(object),
+        Addressee::Place(_) | Addressee::World => true,
+    };
+    line.ran.is_some() && is_here
 }
 
 /// Whether a letter is this zone's own now, or passed on.
@@ -173,7 +187,7 @@ mod tests {
     use super::*;
     use game::Scope;
     use machine::Time;
-    use space::{Epoch, ObjectId};
+    use space::Epoch;
     use zone::{Asked, Cause, Ran};
 
     const POST: Cause = Cause::Post(ZoneId(9));
@@ -287,6 +301,8 @@ mod tests {
         assert!(read(here, false, &[posted(2, 1, letter(0))]).is_empty());
         assert!(read(gone, false, &[]).is_empty());
         assert!(read(here, false, &[])[0].contains("is lost"));
+        let elsewhere = Addressee::Object(object(2, 5));
+        assert!(read(elsewhere, true, &[])[0].contains("is lost"), "nobody was here to read it");
         assert!(read(here, false, &[posted(2, 1, letter(1))])[0].contains("is lost"), "another letter");
     }
 }

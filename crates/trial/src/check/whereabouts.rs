@@ -1,11 +1,13 @@
 //! The zone in which somebody was born knows whose they are now, or that they are gone: whoever looks for them asks there.
+//! And every player is somewhere, once.
 //!
 //! What is on its way to that zone and not taken yet, it cannot know.
 
 use crate::violation::Violations;
+use game::PlayerId;
 use space::{ObjectId, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
-use zone::{Being, Item, State};
+use zone::{Being, Item, Lives, PlayerRow, State};
 
 const NAME: &str = "whereabouts";
 
@@ -22,13 +24,52 @@ pub fn end(states: &[State], out: &mut Violations) {
             out.add(NAME, text);
         }
     }
+    look_at_players(states, &under_way, out);
     for home in states {
-        for being in home.abroad.lives.keys() {
-            let Being::Object(object) = *being else { continue };
+        for (object, _) in objects_of(home).filter(|it| it.1.zone.is_none()) {
+            if !home.abroad.offered.contains_key(&object) {
+                out.add(NAME, format!("{} still knows that {object} is gone", home.zone));
+            }
+        }
+        for (object, _) in objects_of(home) {
             let is_judged = object.zone == home.zone && !under_way.contains(&object);
             if is_judged && !owners.contains_key(&object) {
                 let text = format!("{object} is gone, and {} says {:?}", home.zone, said(home, object));
                 out.add(NAME, text);
+            }
+        }
+    }
+}
+
+/// Everything a zone says of objects that are not its own.
+fn objects_of(home: &State) -> impl Iterator<Item = (ObjectId, &Lives)> {
+    home.abroad.lives.iter().filter_map(|(being, lives)| match being {
+        Being::Object(object) => Some((*object, lives)),
+        Being::Player(_) => None,
+    })
+}
+
+/// Looks whether every player is in one zone. Whoever goes over is in both until that is heard of.
+fn look_at_players(states: &[State], under_way: &BTreeSet<ObjectId>, out: &mut Violations) {
+    let mut rows: BTreeMap<PlayerId, Vec<ZoneId>> = BTreeMap::new();
+    for state in states {
+        let is_going = |row: &PlayerRow| row.avatar.is_some_and(|it| under_way.contains(&it));
+        for (&player, row) in &state.players {
+            let rows = rows.entry(player).or_default();
+            if !is_going(row) {
+                rows.push(state.zone);
+            }
+        }
+    }
+    for (player, zones) in rows.iter().filter(|it| 1 < it.1.len()) {
+        out.add(NAME, format!("{player:?} is in {zones:?}"));
+    }
+    for state in states {
+        for being in state.abroad.lives.keys() {
+            if let Being::Player(player) = being
+                && !rows.contains_key(player)
+            {
+                out.add(NAME, format!("{player:?} is nowhere, and {} says otherwise", state.zone));
             }
         }
     }
@@ -71,6 +112,8 @@ fn subject(item: &Item) -> Option<ObjectId> {
 mod tests {
     use super::super::story::{Told, bytes, departed, judged, lives, object, posted, put, removed, taken};
     use super::*;
+    use space::Position;
+    use std::collections::VecDeque;
     use zone::{Cause, Change};
 
     /// What is said of zones 1, 2 and 3 that wrote these changes, one per record.
@@ -109,6 +152,34 @@ mod tests {
         assert!(says(&[born.clone(), lives(it, None, 3), left.clone()], &dead).is_empty());
         assert!(says(&[born.clone(), left.clone()], &dead)[0].contains("is gone"));
         assert!(says(&[born, left, lives(it, None, 3)], &there)[0].contains("says None"));
+    }
+
+    #[test]
+    fn every_player_is_somewhere_once() {
+        let (player, it) = (PlayerId(7), object(1, 5));
+        let row = PlayerRow {
+            name: String::new(),
+            session: 1,
+            present: true,
+            avatar: Some(it),
+            place: Position::ORIGIN,
+            cursor: 0,
+            kept: VecDeque::new(),
+        };
+        let entered = Change::Entered { player, session: 1, name: String::new(), avatar: it };
+        let born = [put(it, 1, 1, b""), entered];
+        let came = [put(it, 2, 2, b""), Change::Brought { player, row }];
+        let left = [&born[..], &[departed(it, 2, 2)]].concat();
+        assert!(verdict([&left, &came, &[]]).is_empty());
+        assert!(verdict([&born, &came, &[]]).iter().any(|it| it.contains("is in [")));
+        assert!(verdict([&left, &came[..1], &[]])[0].contains("is nowhere"));
+    }
+
+    #[test]
+    fn whoever_came_back_is_not_gone() {
+        let it = object(1, 5);
+        let told = [put(it, 1, 1, b""), lives(it, None, 3)];
+        assert!(verdict([&told, &[], &[]])[0].contains("still knows that 1.1.5 is gone"));
     }
 
     #[test]

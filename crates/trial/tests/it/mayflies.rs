@@ -13,8 +13,12 @@ use trial::{Asked, Ending, Layout, Options, Outcome, World, plan, run_in};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Schema)]
 enum Thing {
+    /// Becomes a nest, and begins to think.
+    Egg,
     Nest,
-    Fly { heard: u32 },
+    Fly {
+        heard: u32,
+    },
     Watcher,
 }
 
@@ -50,15 +54,17 @@ impl Game for Mayflies {
     const NAME: &'static str = "Mayflies";
     const RANGE: Distance = Distance::of_metres(10);
 
-    /// A nest in every zone.
+    /// An egg in every zone.
     fn populate(&self, tx: &mut Tx<'_, '_, Self>, region: &Polygon) {
         let corners = region.vertices_f64();
         let count = corners.len() as f64;
         let [x, y] = corners.fold([0.0, 0.0], |sum, at| [sum[0] + at[0] / count, sum[1] + at[1] / count]);
-        match self.0 {
-            Fate::Chance => drop(tx.spawn(&Thing::Nest, Position::saturating(x as i64, y as i64))),
-            Fate::East(_) => drop(tx.spawn(&Thing::Nest, Position::ORIGIN)),
-        }
+        let place = match self.0 {
+            Fate::Chance => Position::saturating(x as i64, y as i64),
+            Fate::East(_) => Position::ORIGIN,
+        };
+        let egg = tx.spawn(&Thing::Egg, place);
+        tx.schedule(egg, Span::from_millis(500), &Letter::Live);
     }
 
     fn thinks(&self, thing: &Thing) -> bool {
@@ -90,6 +96,10 @@ impl Game for Mayflies {
 
     fn on_letter(&self, tx: &mut Tx<'_, '_, Self>, to: Addressee, letter: Letter) -> Result<(), ()> {
         let Addressee::Object(me) = to else { return Ok(()) };
+        if tx.get(me) == Some(Thing::Egg) {
+            tx.put(me, &Thing::Nest);
+            return Ok(());
+        }
         match (letter, self.0) {
             (Letter::Greet, _) => drop(tx.update(me, |it| {
                 if let Thing::Fly { heard } = it {
@@ -192,7 +202,8 @@ fn strips() -> Layout {
     Layout::new(map, 3)
 }
 
-/// Flies live for so long, and for three seconds nothing comes through from a zone to the zone of their birth.
+/// Flies live for so long, and for five seconds nothing comes through from a zone to the zone of their birth: longer than
+/// anything tries to get locks there.
 fn flown(life: Span, deaf_to: ZoneId) -> Vec<String> {
     let options = Options { zones: 4, players: 2, ..Options::drawn(1, &Asked::MESH) };
     let options = Options { kinds: trial::fault::Kinds::NONE, faults: 0, ..options };
@@ -202,11 +213,13 @@ fn flown(life: Span, deaf_to: ZoneId) -> Vec<String> {
     for round in 1..=5 {
         world.run_until(Time::from_millis(round * 8_000));
         ways.iter().for_each(|&(from, to)| world.cut(from, to));
-        world.run_until(Time::from_millis(round * 8_000 + 3_000));
+        world.run_until(Time::from_millis(round * 8_000 + 5_000));
         ways.iter().for_each(|&(from, to)| world.mend(from, to));
     }
     world.run_until(Time::from_millis(60_000));
     world.conclude(Ending::Settled);
+    let born = world.primary(ZoneId(1)).unwrap().1.state().next_name;
+    assert!(100 < born, "nests go on breeding: {born}");
     world.judge.violations.all().iter().map(ToString::to_string).collect()
 }
 

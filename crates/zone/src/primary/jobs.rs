@@ -251,14 +251,15 @@ impl Primary {
         }
     }
 
-    /// An action that found no room is answered so; what must happen some time goes on trying.
+    /// An action that found no room is answered so, a thinker thinks again later; what must happen goes on trying.
     fn give_up(&mut self, core: &mut Core, event: EventId, out: &mut Out) {
         let Some(job) = self.jobs.by_event.get(&event) else { return };
         match job.work {
             Work::Act { .. } if may_be_refused(&core.state, &job.work) => {
                 self.end_job(core, event, Err(Failed::busy()), out);
             }
-            Work::Think(_) | Work::Join { .. } => self.drop_job(core, event, out),
+            Work::Think(_) => self.end_job(core, event, Err(Failed::busy()), out),
+            Work::Join { .. } => self.drop_job(core, event, out),
             Work::Act { .. } | Work::Letter(_) | Work::Timer(..) | Work::Leave(_) | Work::Pass(_) => {
                 self.attempt(core, event, out);
             }

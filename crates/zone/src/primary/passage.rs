@@ -189,7 +189,9 @@ impl Primary {
         let answer = |is_taken| Item::Answer { object, incarnation, taken: is_taken };
         let mut changes = vec![taken];
         changes.extend(event.map(|event| Change::Released { event }));
-        if self.must_decline(core, object, place, event) && !core.config.plants.has(Plant::OfferTakenLocked) {
+        let comes_back = self.comes_back(core, object, player.as_ref().map(|it| it.0));
+        let declines = comes_back || self.must_decline(core, object, place, event);
+        if declines && !core.config.plants.has(Plant::OfferTakenLocked) {
             changes.push(Self::posted(core, from, 0, answer(false)));
             self.write(core, Cause::Transfer(object), changes, out);
             return self.end_turn(core, event, out);
@@ -228,6 +230,14 @@ impl Primary {
         self.end_turn(core, event, out);
     }
 
+    /// Whether somebody was ours, or their player was, as another avatar, and we have not heard yet that they left. First
+    /// we must.
+    fn comes_back(&self, core: &Core, object: ObjectId, player: Option<PlayerId>) -> bool {
+        let row = player.and_then(|it| core.state.players.get(&it));
+        let avatar = row.and_then(|it| it.avatar);
+        [Some(object), avatar].into_iter().flatten().any(|it| core.state.abroad.offered.contains_key(&it))
+    }
+
     /// Whether an event holds the place to which somebody would come: it has been told who is there. Whoever waited for
     /// its turn comes before those who wait.
     fn must_decline(
@@ -237,9 +247,6 @@ impl Primary {
         place: Position,
         event: Option<EventId>,
     ) -> bool {
-        if core.state.abroad.offered.contains_key(&object) {
-            return true; // It was ours and has come back: first we must hear that it left.
-        }
         let (now, place) = (core.world_now(), Scope::area(place, Distance::of_metres(0)));
         match event.filter(|it| core.state.abroad.held.contains_key(it)) {
             Some(event) => {

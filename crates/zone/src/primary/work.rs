@@ -93,6 +93,7 @@ impl Work {
             }
             Self::Timer(at, stamp) => {
                 let it = state.timers.get(&(*at, *stamp))?;
+                here(it.object)?;
                 Asked::Letter(Addressee::Object(it.object), it.letter.clone())
             }
             Self::Think(object) => Asked::Think(here(*object)?),

@@ -198,6 +198,7 @@ impl Primary {
             return self.tear(core, record, note, out);
         }
         let bytes = self.logged_bytes(core, &record);
+        let begin_to_think = new_thinkers(core, &record);
         let applied = core.state.apply(&record);
         assert_eq!(applied, Ok(()), "a primary's record follows from its own state");
         let bytes: Arc<[u8]> = Arc::from(bytes);
@@ -207,7 +208,10 @@ impl Primary {
             self.motion_logged(*object, motion);
         }
         for change in &record.changes {
-            self.unsettle(core, change);
+            self.unsettle(change);
+        }
+        for object in begin_to_think {
+            self.thoughts.think_at(object, core.now);
         }
         self.pending_bytes += bytes.len();
         self.pending.push_back(Pending { record, bytes: bytes.len() });
@@ -248,14 +252,11 @@ impl Primary {
     }
 
     /// A change is written and not told: nobody new may see the object before it is.
-    fn unsettle(&mut self, core: &Core, change: &Change) {
+    fn unsettle(&mut self, change: &Change) {
         match change {
-            Change::Put { object, motion, state, version, .. } => {
+            Change::Put { object, motion, .. } => {
                 *self.unsettled.entry(*object).or_default() += 1;
                 self.motion_logged(*object, motion);
-                if *version == 1 && core.config.rules.thinks(state) {
-                    self.thoughts.think_at(*object, core.now);
-                }
             }
             Change::Removed { object, .. } => {
                 *self.unsettled.entry(*object).or_default() += 1;
@@ -270,8 +271,15 @@ impl Primary {
         }
     }
 
-    /// Something without a player changes its course.
+    /// Something without a player changes its course. What was decided a moment ago is news although it has moved since.
     pub(super) fn steer(&mut self, core: &mut Core, object: ObjectId, motion: Motion, out: &mut Out) {
+        let current = core.state.objects.get(object).map(|it| it.motion);
+        let motion = match current.filter(|it| !motion.is_newer_than(it)) {
+            Some(Motion { generation, sequence, .. }) => {
+                Motion { generation, sequence: sequence.saturating_add(1), ..motion }
+            }
+            None => motion,
+        };
         self.set_motion(core, object, motion);
         self.moved.insert(object);
         self.stage_motion(object, &motion, out);
@@ -298,6 +306,17 @@ impl Primary {
     pub(super) fn say(&self, to: machine::Address, down: Down, out: &mut Out) {
         out.send(to, machine::Lane::Sure, crate::msg::Msg::Down(self.zone, self.epoch, down));
     }
+}
+
+/// Whoever begins to think with a record that is not applied yet: who is new and thinks, or did not think before.
+fn new_thinkers(core: &Core, record: &Record) -> Vec<ObjectId> {
+    let thinks = |state: &[u8]| core.config.rules.thinks(state);
+    let thought = |object| core.state.objects.get(object).is_some_and(|it| thinks(&it.state));
+    let begins = |it: &Change| match it {
+        Change::Put { object, state, .. } => (thinks(state) && !thought(*object)).then_some(*object),
+        _ => None,
+    };
+    record.changes.iter().filter_map(begins).collect()
 }
 
 /// What a game's transaction makes of a zone's state, as the changes of one record.
