@@ -8,7 +8,7 @@ use crate::core::{Core, Event, Out};
 use crate::msg::{Closed, Down};
 use crate::plant::Plant;
 use crate::record::{Cause, Change, Outcome};
-use game::{PlayerId, Refused, Scope};
+use game::{PlayerId, Product, Refused, Scope};
 use machine::Span;
 use space::ObjectId;
 
@@ -141,9 +141,7 @@ impl Primary {
         if let Some(after) = executed.ran.think_after {
             self.thoughts.think_at(object, core.now + after);
         }
-        // How another zone's object moves is for that zone to say: it must hear of it.
-        let here = |it: &ObjectId| core.state.objects.get(*it).is_some();
-        if executed.product.is_only_moves() && executed.product.steered.keys().all(here) {
+        if only_steers_here(core, &executed.product) {
             for (object, motion) in executed.product.steered {
                 self.steer(core, object, motion, out);
             }
@@ -166,8 +164,7 @@ impl Primary {
         let Ok(executed) = self.execute_on(core, asked.call(), scope.clone(), now, &view) else {
             return false;
         };
-        let here = |it: &ObjectId| core.state.objects.get(*it).is_some();
-        if !executed.product.steered.keys().all(here) || !executed.product.is_only_moves() {
+        if !only_steers_here(core, &executed.product) {
             return false;
         }
         self.finish_thought(core, object, Ok(executed), out);
@@ -189,4 +186,10 @@ impl Primary {
             self.attach(core, *from, player, *seen, out);
         }
     }
+}
+
+/// Whether nothing but courses changed, and of nothing that is another zone's: that zone must hear of it.
+fn only_steers_here(core: &Core, product: &Product) -> bool {
+    let here = |it: &ObjectId| core.state.objects.get(*it).is_some();
+    product.is_only_moves() && product.steered.keys().all(here)
 }
