@@ -39,4 +39,4 @@ echo "$output" | awk '
   END {
     for (game in before) { print "error: no count found for " game; failed = 1 }
     exit failed || !compared
-  }' crates/lab/benches/zone.baseline -
+  }' programs/lab/benches/zone.baseline -

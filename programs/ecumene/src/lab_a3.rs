@@ -16,7 +16,7 @@ Examples:
   ecumene lab a3 --sizes wire --out out/a3-wire     the same policies in our own encoding, with a report
   ecumene lab a3 --avatars 400 --angle 90           something the paper did not try
 
-To add a policy of your own: crates/ecumene/examples/own_policy.rs"
+To add a policy of your own: programs/ecumene/examples/own_policy.rs"
 )]
 pub struct Args {
     /// The parameters as printed (a square of 750), or those that the paper's tables fit.

@@ -1,5 +1,5 @@
 //! The policies in the tables. A researcher adds their own here, from outside, in one file: see
-//! `crates/ecumene/examples/own_policy.rs`.
+//! `programs/ecumene/examples/own_policy.rs`.
 
 use super::Setting;
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
