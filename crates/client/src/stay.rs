@@ -125,7 +125,7 @@ impl Stay {
             name: info.name.clone(),
             seed: options.seed,
             notes: options.book.is_on(),
-            plants: zone::Plants::default(),
+            broken_rules: zone::BrokenRules::NONE,
         };
         let address = address::player(info.player);
         let (player, inbox) = Handle::new();

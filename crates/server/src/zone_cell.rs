@@ -27,7 +27,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use zone::{Command, Event, Plants, Standing};
+use zone::{BrokenRules, Command, Event, Standing};
 
 /// A zone that failed is started again after this long,
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
@@ -140,7 +140,7 @@ fn zone_config(
         seed: world.seed,
         players_max: config.host.players_max,
         notes: book.is_on(),
-        plants: Plants::default(),
+        broken_rules: BrokenRules::NONE,
     }
 }
 

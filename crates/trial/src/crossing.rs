@@ -11,7 +11,7 @@ use game::PlayerId;
 use machine::{Span, Time};
 use space::{ObjectId, ZoneId};
 use std::collections::BTreeMap;
-use zone::{Cause, Change, Durability, EventId, Item, Plants, Record};
+use zone::{BrokenRules, Cause, Change, Durability, EventId, Item, Record};
 
 /// Between two hosts, one way.
 pub const HOST_DELAY: Span = Span::from_millis(10);
@@ -67,7 +67,7 @@ fn options(seed: u64) -> Options {
         player_delay: PLAYER_DELAY,
         budget: None,
         faults: 0,
-        plants: Plants::NONE,
+        plants: BrokenRules::NONE,
     }
 }
 

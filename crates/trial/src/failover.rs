@@ -12,7 +12,7 @@ use crate::world::World;
 use kosmos::Action;
 use machine::{Rng, Span, Time};
 use node::NodeCommand;
-use zone::{Alone, Durability, Plants, Standing, Want};
+use zone::{Alone, BrokenRules, Durability, Standing, Want};
 
 /// How a primary is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ fn options(seed: u64) -> Options {
         player_delay: Span::from_millis(20),
         budget: None,
         faults: 0,
-        plants: Plants::NONE,
+        plants: BrokenRules::NONE,
     }
 }
 

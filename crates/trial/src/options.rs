@@ -3,7 +3,7 @@
 use crate::fault::{Kind, Kinds};
 use interest::Budget;
 use machine::{Rng, Span};
-use zone::{Durability, Plants};
+use zone::{BrokenRules, Durability};
 
 /// What a person asks for.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Asked {
     /// Whether every one of them exists in every run; otherwise each run draws its own choice.
     pub all_kinds: bool,
     /// Fixes switched off on purpose.
-    pub plants: Plants,
+    pub plants: BrokenRules,
     /// The durability, if it is not drawn.
     pub durability: Option<Durability>,
     /// How many things go wrong, if it is not drawn.
@@ -27,7 +27,7 @@ impl Asked {
     pub const EVERYTHING: Self = Self {
         kinds: Kinds::OF_A_ZONE,
         all_kinds: false,
-        plants: Plants::NONE,
+        plants: BrokenRules::NONE,
         durability: None,
         faults: None,
         zones: (1, 1),
@@ -63,7 +63,7 @@ pub struct Options {
     /// How many things go wrong.
     pub faults: u32,
     /// Fixes switched off on purpose.
-    pub plants: Plants,
+    pub plants: BrokenRules,
 }
 
 impl Options {

@@ -6,13 +6,13 @@ use crate::fault::{Kind, Kinds};
 use crate::options::Asked;
 use crate::run::{Outcome, run};
 use std::ops::RangeInclusive;
-use zone::{Durability, Plant, Plants};
+use zone::{BrokenRules, Durability, Rule};
 
 /// A planted bug.
 #[derive(Clone, Copy, Debug)]
 pub struct Planted {
-    /// Which fix is off.
-    pub plant: Plant,
+    /// The rule that is broken.
+    pub rule: Rule,
     /// Its name on the command line.
     pub name: &'static str,
     /// What is wrong with a world without the fix.
@@ -28,19 +28,19 @@ pub struct Planted {
 /// All of them.
 pub const PLANTED: [Planted; 30] = [
     planted(
-        Plant::AnnounceEarly,
+        Rule::AnnounceAfterAck,
         "announce-early",
         "the paper's rule: the backup is told first, but nobody waits for its answer",
         &[Kind::Crash, Kind::Point, Kind::Spike],
     ),
     planted(
-        Plant::PromoteUnasked,
+        Rule::PromoteBySwap,
         "promote-unasked",
         "the paper's rule: a backup that hears nothing takes over without asking",
         &[Kind::Cut, Kind::OneWay, Kind::Pause],
     ),
     planted(
-        Plant::SoloUnasked,
+        Rule::SoloBySwap,
         "solo-unasked",
         "a primary that hears nothing goes on alone without asking",
         &[Kind::Cut, Kind::OneWay, Kind::Pause],
@@ -48,162 +48,162 @@ pub const PLANTED: [Planted; 30] = [
     Planted {
         faults: Some(100),
         ..planted(
-            Plant::AckWhileSwapping,
+            Rule::StopAckBeforeSwap,
             "ack-while-swapping",
             "a backup goes on acknowledging while its swap is on its way",
             &[Kind::Pause, Kind::DirectorySlow, Kind::Point],
         )
     },
     planted(
-        Plant::UnknownIsLost,
+        Rule::UnknownSwapMayHappen,
         "unknown-is-lost",
         "a swap without an answer counts as failed",
         &[Kind::OneWay, Kind::Cut, Kind::Pause, Kind::DirectoryLossy, Kind::DirectoryLate],
     ),
     planted(
-        Plant::SoloUnsynced,
+        Rule::SoloWaitsForDisk,
         "solo-unsynced",
         "a primary that is alone announces before its disk has it",
         &[Kind::Crash, Kind::DiskSlow],
     ),
     planted(
-        Plant::SoloWhileNaming,
+        Rule::NamedBackupCounts,
         "solo-while-naming",
         "while the swap that names a new backup is unanswered, a primary commits alone",
         &[Kind::Crash, Kind::Point, Kind::Spike, Kind::DirectorySlow, Kind::DirectoryLossy],
     ),
     planted(
-        Plant::KeepSuffix,
+        Rule::DropUnacknowledgedSuffix,
         "keep-suffix",
         "a replica that comes back keeps what nobody acknowledged",
         &[Kind::Crash, Kind::Isolate, Kind::Pause],
     ),
     planted(
-        Plant::RestartReigns,
+        Rule::RestartLosesRole,
         "restart-reigns",
         "a primary that restarts reigns on in its old epoch",
         &[Kind::Crash, Kind::Point],
     ),
     planted(
-        Plant::NoCursor,
+        Rule::ActionsInOrder,
         "no-cursor",
         "every action that arrives is done, whatever its number",
         &[Kind::Reset, Kind::Storm, Kind::Loss, Kind::Crash],
     ),
     planted(
-        Plant::ForgetResults,
+        Rule::KeepResults,
         "forget-results",
         "results are not kept: who asks again hears nothing",
         &[Kind::Reset, Kind::Storm, Kind::Crash],
     ),
-    planted(Plant::TimersUnlogged, "timers-unlogged", "timers are not in the log", &[Kind::Crash]),
-    planted(Plant::LettersUnlogged, "letters-unlogged", "letters are not in the log", &[Kind::Crash]),
+    planted(Rule::LogTimers, "timers-unlogged", "timers are not in the log", &[Kind::Crash]),
+    planted(Rule::LogLetters, "letters-unlogged", "letters are not in the log", &[Kind::Crash]),
     planted(
-        Plant::ReuseNames,
+        Rule::NamesCarryEpoch,
         "reuse-names",
         "a new reign gives names that an old one gave",
         &[Kind::Crash, Kind::Pause],
     ),
     planted(
-        Plant::TimeTurnsBack,
+        Rule::TimeFollowsLog,
         "time-turns-back",
         "a new primary believes its own clock, though the log is ahead",
         &[Kind::ClockRate, Kind::ClockStep, Kind::Crash, Kind::DirectoryDown],
     ),
     planted(
-        Plant::ShorterWins,
+        Rule::LongerLogWins,
         "shorter-wins",
         "after a full stop the shorter log wins",
         &[Kind::StopAll, Kind::DiskSlow],
     ),
     planted(
-        Plant::NoFence,
+        Rule::PlayersFenceEpochs,
         "no-fence",
         "players believe whoever speaks, whatever the epoch",
         &[Kind::Pause, Kind::OneWay, Kind::Isolate, Kind::Late, Kind::Jitter],
     ),
     planted(
-        Plant::BackupForgets,
+        Rule::RestartedBackupRejoins,
         "backup-forgets",
         "a backup that restarted goes on as if it had not",
         &[Kind::Crash, Kind::Point, Kind::DiskSlow],
     ),
-    planted(Plant::TornEvents, "torn-events", "an event is written in several records", &[Kind::Crash]),
+    planted(Rule::OneRecordPerEvent, "torn-events", "an event is written in several records", &[Kind::Crash]),
     planted(
-        Plant::SkipVersions,
+        Rule::VersionsWithoutGaps,
         "skip-versions",
         "a later reign leaves gaps in versions, for those that it may not know",
         &[Kind::Crash, Kind::Pause],
     ),
     planted(
-        Plant::KeepTail,
+        Rule::TrimTail,
         "keep-tail",
         "a primary never forgets a record, though everybody has it",
         &[Kind::Jitter],
     ),
     between(
-        Plant::MeshUnfenced,
+        Rule::ZonesFenceEpochs,
         "mesh-unfenced",
         "zones believe primaries of other zones whose reign is over",
         &[Kind::Pause, Kind::Isolate, Kind::OneWay, Kind::Cut],
     ),
     between(
-        Plant::LocksIgnored,
+        Rule::LocksExclude,
         "locks-ignored",
         "locks are given though somebody else holds them",
         &[Kind::Jitter],
     ),
     between(
-        Plant::NobodyAsks,
+        Rule::AskSilentCoordinators,
         "nobody-asks",
         "the paper's rule: locks of a server that died are held for ever",
         &[Kind::Crash, Kind::CrashOne, Kind::Point],
     ),
     between(
-        Plant::HoldsForEver,
+        Rule::HoldIsBounded,
         "holds-for-ever",
         "an event that cannot get all its locks keeps those it has",
         &[Kind::Crash, Kind::CrashOne, Kind::MeshCut],
     ),
     between(
-        Plant::OneIsForgotten,
+        Rule::TellEveryParticipant,
         "one-is-forgotten",
         "one of those that take part in an event does not hear of the decision",
         &[Kind::Jitter],
     ),
     between(
-        Plant::OfferUnfrozen,
+        Rule::FreezeOfferedObjects,
         "offer-unfrozen",
         "things happen to an object that is offered to another zone",
         &[Kind::Jitter, Kind::Spike],
     ),
     between(
-        Plant::OfferTakenLocked,
+        Rule::DeclineIntoLockedPlace,
         "offer-taken-locked",
         "an object is taken over although an event holds its place",
         &[Kind::Jitter, Kind::Spike],
     ),
     between(
-        Plant::GhostsStay,
+        Rule::ForgetSilentGhosts,
         "ghosts-stay",
         "ghosts are shown although nobody tells of them any more",
         &[Kind::Crash, Kind::Reset, Kind::MeshCut],
     ),
     between(
-        Plant::AbroadUnsynced,
+        Rule::PostAfterSync,
         "abroad-unsynced",
         "other zones are told what a full stop may undo",
         &[Kind::StopAll, Kind::DiskSlow],
     ),
 ];
 
-const fn planted(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
-    Planted { plant, name, about, kinds, durability: Durability::Batched, faults: None, between: false }
+const fn planted(rule: Rule, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
+    Planted { rule, name, about, kinds, durability: Durability::Batched, faults: None, between: false }
 }
 
 /// One that takes several zones.
-const fn between(plant: Plant, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
-    Planted { between: true, ..planted(plant, name, about, kinds) }
+const fn between(rule: Rule, name: &'static str, about: &'static str, kinds: &'static [Kind]) -> Planted {
+    Planted { between: true, ..planted(rule, name, about, kinds) }
 }
 
 impl Planted {
@@ -222,7 +222,7 @@ impl Planted {
         Asked {
             kinds: self.kinds(),
             all_kinds: true,
-            plants: Plants::only(self.plant),
+            plants: BrokenRules::only(self.rule),
             durability: Some(self.durability),
             faults: self.faults,
             zones: if self.between { Asked::MESH.zones } else { Asked::EVERYTHING.zones },

@@ -222,7 +222,7 @@ impl World {
             seed: self.options.seed,
             players_max: 1_000,
             notes: true,
-            plants: self.options.plants,
+            broken_rules: self.options.plants,
         };
         let carrier = Direct::new(DirectConfig {
             policy: Box::new(
@@ -256,7 +256,7 @@ impl World {
             name: format!("player-{}", slot.player.0),
             seed: self.options.seed ^ slot.session << 32,
             notes: true,
-            plants: self.options.plants,
+            broken_rules: self.options.plants,
         };
         let bot = self.cast.bot(&self.layout, slot.number, slot.hostile);
         Node::Client(Box::new(Client::bot(config, bot)))

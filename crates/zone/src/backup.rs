@@ -8,13 +8,13 @@
 
 use crate::config::{Durability, LATE_MAX};
 use crate::core::{Answer, Ask, Core, Out, Purpose};
-use crate::entry::Reign;
 use crate::hash;
 use crate::msg::Peer;
 use crate::note::Note;
-use crate::plant::Plant;
+use crate::primary::broken;
 use crate::record::{Index, Record};
-use crate::replica::Turn;
+use crate::replica::Transition;
+use crate::rule::Rule;
 use crate::state::Snapshot;
 use machine::{Address, Lane, Time};
 use serde_bytes::ByteBuf;
@@ -53,17 +53,17 @@ impl Backup {
         epoch: Epoch,
         peer: Peer,
         out: &mut Out,
-    ) -> Turn {
+    ) -> Transition {
         if let Peer::Standing { .. } = peer {
             if from == self.primary {
                 // The primary has lost its memory: no need to wait for its silence.
                 self.heard = self.heard.min(core.now - core.config.timing.grace);
                 self.look(core, out);
             }
-            return Turn::Stay;
+            return Transition::Stay;
         }
         if epoch < self.epoch || from != self.primary {
-            return Turn::Stay;
+            return Transition::Stay;
         }
         self.epoch = epoch;
         self.heard = core.now;
@@ -91,24 +91,24 @@ impl Backup {
             | Peer::Follow { .. }
             | Peer::Missing { .. } => (),
         }
-        Turn::Stay
+        Transition::Stay
     }
 
-    fn on_append(&mut self, core: &mut Core, first: Index, records: &[ByteBuf], out: &mut Out) -> Turn {
-        if !self.acking && !core.config.plants.has(Plant::AckWhileSwapping) {
-            return Turn::Stay;
+    fn on_append(&mut self, core: &mut Core, first: Index, records: &[ByteBuf], out: &mut Out) -> Transition {
+        if !self.acking && core.enforces(Rule::StopAckBeforeSwap) {
+            return Transition::Stay;
         }
         if core.log.head() + 1 < first {
             let after = core.log.head();
             core.send_peer(self.primary, Lane::Sure, self.epoch, Peer::Missing { after }, out);
-            return Turn::Stay;
+            return Transition::Stay;
         }
         for (index, bytes) in (first..).zip(records) {
             if index <= core.log.head() {
                 continue; // Sent again.
             }
             if let Err(why) = store(core, bytes, out) {
-                return Turn::Break(why);
+                return Transition::Break(why);
             }
         }
         if core.config.durability == Durability::Synced {
@@ -116,7 +116,7 @@ impl Backup {
         }
         self.ack(core, out);
         core.wake_within(Purpose::DiskBatch, core.config.disk_pause());
-        Turn::Stay
+        Transition::Stay
     }
 
     pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut Out) {
@@ -132,7 +132,7 @@ impl Backup {
         core.keep_snapshot(out);
     }
 
-    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Turn {
+    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Transition {
         match purpose {
             Purpose::Suspect => return self.suspect(core, out),
             Purpose::DiskBatch => {
@@ -147,29 +147,29 @@ impl Backup {
             Purpose::Ask => self.swap(core, out),
             _ => (),
         }
-        Turn::Stay
+        Transition::Stay
     }
 
-    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Turn {
+    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Transition {
         match answer {
-            Answer::Won(reign) => Turn::Reign(reign),
+            Answer::Won(reign) => Transition::Reign(reign),
             Answer::Looked { .. } => self.judge(core, out),
             Answer::Unknown(Ask::Look) => {
                 core.wake_after(Purpose::Ask, core.config.timing.ask);
-                Turn::Stay
+                Transition::Stay
             }
             Answer::Unknown(Ask::Swap(_)) => {
-                if core.config.plants.has(Plant::UnknownIsLost) {
+                if !core.enforces(Rule::UnknownSwapMayHappen) {
                     self.acking = true;
                 }
                 core.wake_after(Purpose::Ask, core.config.timing.ask);
-                Turn::Stay
+                Transition::Stay
             }
         }
     }
 
     /// Is the primary silent? Only whoever was awake can tell.
-    fn suspect(&mut self, core: &mut Core, out: &mut Out) -> Turn {
+    fn suspect(&mut self, core: &mut Core, out: &mut Out) -> Transition {
         let grace = core.config.timing.grace;
         let slept = self.expected + LATE_MAX < core.now;
         if slept {
@@ -177,15 +177,14 @@ impl Backup {
         }
         let silent = grace <= core.now.since(self.heard);
         if silent {
-            if core.config.plants.has(Plant::PromoteUnasked) {
-                let reign = Reign { epoch: self.epoch, primary: self.primary, backup: None };
-                return Turn::Reign(reign.next(core.config.me, None));
+            if !core.enforces(Rule::PromoteBySwap) {
+                return broken::promoted_without_swap(core, self.epoch, self.primary);
             }
             self.look(core, out);
         }
         self.expected = if silent { core.now + grace } else { self.heard + grace };
         core.timers.set(Purpose::Suspect, self.expected);
-        Turn::Stay
+        Transition::Stay
     }
 
     fn look(&self, core: &mut Core, out: &mut Out) {
@@ -195,20 +194,20 @@ impl Backup {
     }
 
     /// The directory said who reigns.
-    fn judge(&mut self, core: &mut Core, out: &mut Out) -> Turn {
-        let Some(entry) = core.entry else { return Turn::Resign };
+    fn judge(&mut self, core: &mut Core, out: &mut Out) -> Transition {
+        let Some(entry) = core.entry else { return Transition::Resign };
         let me = core.config.me;
         if entry.primary == me && !self.acking {
-            return Turn::Reign(entry); // Our swap had happened after all.
+            return Transition::Reign(entry); // Our swap had happened after all.
         }
         if entry.primary != self.primary {
-            return Turn::Resign;
+            return Transition::Resign;
         }
         if entry.backup != Some(me) {
             // Not (yet, or any more) named. While the primary speaks to us it may still name us.
             self.resume(core, out);
             let silent = core.config.timing.grace <= core.now.since(self.heard);
-            return if silent { Turn::Resign } else { Turn::Stay };
+            return if silent { Transition::Resign } else { Transition::Stay };
         }
         let silent = core.config.timing.grace <= core.now.since(self.heard);
         if silent {
@@ -216,7 +215,7 @@ impl Backup {
         } else {
             self.resume(core, out);
         }
-        Turn::Stay
+        Transition::Stay
     }
 
     /// Acknowledges again, and asks for what was not stored meanwhile.
@@ -233,7 +232,7 @@ impl Backup {
     fn swap(&mut self, core: &mut Core, out: &mut Out) {
         let Some(entry) = core.entry else { return };
         self.acking = false;
-        if core.is_synced() || core.config.plants.has(Plant::AckWhileSwapping) {
+        if core.is_synced() || !core.enforces(Rule::StopAckBeforeSwap) {
             core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
         } else {
             core.write_disk(out);

@@ -1,6 +1,6 @@
 //! Every limit and timer of a zone, with its reason.
 
-use crate::plant::Plants;
+use crate::rule::BrokenRules;
 use game::Rules;
 use machine::{Address, Span};
 use serde::{Deserialize, Serialize};
@@ -172,8 +172,8 @@ pub struct Config {
     pub players_max: usize,
     /// Whether to tell the owner everything that a checker needs.
     pub notes: bool,
-    /// Fixes switched off on purpose, to see whether checkers notice.
-    pub plants: Plants,
+    /// Rules that are broken on purpose, to see whether checkers notice: none in a real world.
+    pub broken_rules: BrokenRules,
 }
 
 impl Config {

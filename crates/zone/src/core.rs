@@ -6,7 +6,9 @@ use crate::entry::{self, Reign};
 use crate::log::Log;
 use crate::msg::{Msg, Peer};
 use crate::note::Note;
+use crate::peers::Peers;
 use crate::record::{Index, Record};
+use crate::rule::{BrokenRules, Rule};
 use crate::state::{Misfit, Snapshot, State};
 use machine::directory::{self, Revision, Write};
 use machine::{
@@ -90,7 +92,7 @@ pub(crate) enum Purpose {
     /// Ask for the time.
     Clock,
     /// Look after everything between zones.
-    Abroad,
+    Mesh,
 }
 
 impl TimerName for Purpose {
@@ -105,7 +107,7 @@ impl TimerName for Purpose {
         Self::Copy,
         Self::Due,
         Self::Clock,
-        Self::Abroad,
+        Self::Mesh,
     ];
 
     fn slot(self) -> usize {
@@ -158,6 +160,8 @@ pub(crate) struct Core {
     pub(crate) log: Log,
     pub(crate) disk: DiskUse,
     pub(crate) links: BTreeMap<Address, LinkNumber>,
+    /// Who decides in other zones. A reign begins without knowing any.
+    pub(crate) peers: Peers,
     /// The zone's entry as last read; `None` before, or if there is none.
     pub(crate) entry: Option<Reign>,
     pub(crate) revision: Revision,
@@ -176,6 +180,7 @@ impl Core {
             log: Log::default(),
             disk: DiskUse::default(),
             links: BTreeMap::new(),
+            peers: Peers::default(),
             entry: None,
             revision: Revision(0),
             tickets: 0,
@@ -189,9 +194,19 @@ impl Core {
         }
     }
 
+    /// Whether the replica keeps a rule of the protocol: always, but in tests of checkers.
+    pub(crate) const fn enforces(&self, rule: Rule) -> bool {
+        !self.config.broken_rules.has(rule)
+    }
+
+    /// Whether any rule is broken on purpose: then what always holds otherwise may not.
+    pub(crate) fn breaks_rules(&self) -> bool {
+        self.config.broken_rules != BrokenRules::NONE
+    }
+
     /// World time: never before the last record.
     pub(crate) fn world_now(&mut self) -> Time {
-        if !self.config.plants.has(crate::Plant::TimeTurnsBack) {
+        if self.enforces(Rule::TimeFollowsLog) {
             self.clock.at_least(self.now, self.state.time);
         }
         self.clock.now(self.now)

@@ -6,6 +6,7 @@
 //! wanted, ghosts, who is there) may be lost, and is asked for again.
 
 use crate::state::Player;
+use crate::table::Object;
 use game::{Addressee, Hearers, PlayerId, Scope};
 use machine::{Address, Time};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,14 @@ pub struct Known {
     pub motion: Motion,
     /// What it is.
     pub state: ByteBuf,
+}
+
+impl Known {
+    /// An object as its zone knows it.
+    pub(crate) fn of(object: &Object) -> Self {
+        let Object { id, incarnation, version, motion, state } = object.clone();
+        Self { object: id, incarnation, version, motion, state }
+    }
 }
 
 /// What an event made of one object.

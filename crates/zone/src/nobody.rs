@@ -8,9 +8,9 @@ use crate::backup;
 use crate::core::{Answer, Ask, Core, Out, Purpose};
 use crate::entry::Reign;
 use crate::msg::Peer;
-use crate::plant::Plant;
 use crate::record::Index;
-use crate::replica::Turn;
+use crate::replica::Transition;
+use crate::rule::Rule;
 use machine::{Address, Lane};
 use space::Epoch;
 use std::collections::BTreeMap;
@@ -36,36 +36,36 @@ impl Nobody {
         Self { recalled: true, asked_disk: true, others: BTreeMap::new(), copy: None }
     }
 
-    pub(crate) fn on_recalled(&mut self, core: &mut Core, out: &mut Out) -> Turn {
+    pub(crate) fn on_recalled(&mut self, core: &mut Core, out: &mut Out) -> Transition {
         self.recalled = true;
         core.ask(Ask::Look, out);
-        Turn::Stay
+        Transition::Stay
     }
 
-    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Turn {
+    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Transition {
         if purpose != Purpose::Ask {
-            return Turn::Stay;
+            return Transition::Stay;
         }
         let jitter = machine::Span::from_micros(core.rng.below(20_000));
         core.wake_after(Purpose::Ask, core.config.timing.ask + jitter);
         if !self.asked_disk {
             self.asked_disk = true;
             core.recall(out);
-            return Turn::Stay;
+            return Transition::Stay;
         }
         if self.recalled {
             self.say_standing(core, out);
             core.ask(Ask::Look, out);
         }
-        Turn::Stay
+        Transition::Stay
     }
 
-    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Turn {
+    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Transition {
         match answer {
-            Answer::Won(reign) => Turn::Reign(reign),
+            Answer::Won(reign) => Transition::Reign(reign),
             Answer::Looked { .. } => self.judge(core, out),
             // Whatever happened, the next look will tell.
-            Answer::Unknown(_) => Turn::Stay,
+            Answer::Unknown(_) => Transition::Stay,
         }
     }
 
@@ -76,33 +76,33 @@ impl Nobody {
         epoch: Epoch,
         peer: Peer,
         out: &mut Out,
-    ) -> Turn {
+    ) -> Transition {
         match peer {
             Peer::Standing { epoch: last, index } => {
                 self.others.insert(from, (epoch, (last, index)));
-                Turn::Stay
+                Transition::Stay
             }
             _ if !self.recalled || core.entry.is_none_or(|it| epoch < it.epoch || it.primary != from) => {
-                Turn::Stay
+                Transition::Stay
             }
             Peer::Beacon { sent } => {
                 core.send_peer(from, Core::key(1), epoch, Peer::Heard { sent }, out);
-                Turn::Stay
+                Transition::Stay
             }
             Peer::Copy { index, offset, total, bytes } => {
                 let copy = self.copy.get_or_insert_default();
                 match copy.take(index, offset, total, &bytes) {
                     Some((snapshot, bytes)) => {
                         core.install(snapshot, bytes, out);
-                        Turn::Follow(epoch, from)
+                        Transition::Follow(epoch, from)
                     }
-                    None => Turn::Stay,
+                    None => Transition::Stay,
                 }
             }
             Peer::Follow { epoch: last, index } if core.log.standing() == (last, index) => {
-                Turn::Follow(epoch, from)
+                Transition::Follow(epoch, from)
             }
-            _ => Turn::Stay,
+            _ => Transition::Stay,
         }
     }
 
@@ -115,19 +115,19 @@ impl Nobody {
     }
 
     /// Decides what to do about who reigns.
-    fn judge(&mut self, core: &mut Core, out: &mut Out) -> Turn {
-        let (me, plants) = (core.config.me, core.config.plants);
+    fn judge(&mut self, core: &mut Core, out: &mut Out) -> Transition {
+        let me = core.config.me;
         let Some(entry) = core.entry else {
             if core.config.founds && core.log.head() == 0 {
                 core.ask(Ask::Swap(Reign::first(me)), out);
             }
-            return Turn::Stay;
+            return Transition::Stay;
         };
-        if plants.has(Plant::RestartReigns) && entry.primary == me && 0 < core.log.head() {
-            return Turn::Reign(entry);
+        if !core.enforces(Rule::RestartLosesRole) && entry.primary == me && 0 < core.log.head() {
+            return Transition::Reign(entry);
         }
-        if plants.has(Plant::BackupForgets) && entry.backup == Some(me) {
-            return Turn::Follow(entry.epoch, entry.primary);
+        if !core.enforces(Rule::RestartedBackupRejoins) && entry.backup == Some(me) {
+            return Transition::Follow(entry.epoch, entry.primary);
         }
         // A primary that has just won this swap without hearing so finds itself here, too: its log is what it
         // was when it asked, so it may as well begin anew.
@@ -135,29 +135,29 @@ impl Nobody {
             Reign { primary, backup: None, .. } if primary == me => return self.claim(core, entry, out),
             Reign { primary, backup: Some(partner), .. } if primary == me => partner,
             Reign { primary, backup: Some(backup), .. } if backup == me => primary,
-            _ => return Turn::Stay,
+            _ => return Transition::Stay,
         };
         let mine = core.log.standing();
         // What was said in another reign is out of date: they may have had a role since.
         let theirs = self.others.get(&partner).filter(|it| it.0 == entry.epoch).map(|it| it.1);
         let longer = match theirs {
-            Some(theirs) if plants.has(Plant::ShorterWins) => (mine, me) < (theirs, partner),
+            Some(theirs) if !core.enforces(Rule::LongerLogWins) => (mine, me) < (theirs, partner),
             Some(theirs) => (theirs, partner) < (mine, me),
             None => core.config.force,
         };
-        if longer { self.claim(core, entry, out) } else { Turn::Stay }
+        if longer { self.claim(core, entry, out) } else { Transition::Stay }
     }
 
-    fn claim(&self, core: &mut Core, entry: Reign, out: &mut Out) -> Turn {
+    fn claim(&self, core: &mut Core, entry: Reign, out: &mut Out) -> Transition {
         if core.log.head() == 0 && 1 < entry.epoch.0 {
             // The world's log is not here. Reigning over nothing would be losing it for good.
-            return Turn::Stay;
+            return Transition::Stay;
         }
         if core.is_synced() {
             core.ask(Ask::Swap(entry.next(core.config.me, None)), out);
         } else {
             core.write_disk(out); // From the swap on our disk alone stands for the world.
         }
-        Turn::Stay
+        Transition::Stay
     }
 }

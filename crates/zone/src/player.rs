@@ -9,8 +9,8 @@ use crate::config::UNACKED_MAX;
 use crate::hash;
 use crate::msg::{Closed, Down, Msg, Shown, Up};
 use crate::note::Note;
-use crate::plant::{Plant, Plants};
 use crate::record::{Index, Outcome};
+use crate::rule::{BrokenRules, Rule};
 use game::config::MESSAGE_MAX as ACTION_MAX;
 use game::{PlayerId, Sight, Sighted};
 use machine::{
@@ -52,8 +52,8 @@ pub struct PlayerConfig {
     pub seed: u64,
     /// Whether to tell the owner everything that a checker needs.
     pub notes: bool,
-    /// Fixes switched off on purpose.
-    pub plants: Plants,
+    /// Rules that are broken on purpose: none in a real world.
+    pub broken_rules: BrokenRules,
 }
 
 /// What a person (or bot) wants.
@@ -402,7 +402,7 @@ impl Player {
             self.zones.insert(from, zone);
         }
         let stale = self.is_stale(from, zone, epoch, &down);
-        if stale && !self.config.plants.has(Plant::NoFence) {
+        if stale && !self.config.broken_rules.has(Rule::PlayersFenceEpochs) {
             return;
         }
         if stale && self.home == Some(from) {
@@ -730,7 +730,7 @@ mod tests {
             name: "Ada".to_owned(),
             seed: 1,
             notes: false,
-            plants: crate::plant::Plants::NONE,
+            broken_rules: BrokenRules::NONE,
         });
         let mut out = Out::new();
         let mut tell = |input| player.handle(Time::ZERO, input, &mut out);

@@ -10,7 +10,7 @@ use crate::entry::Reign;
 use crate::msg::{Down, Msg, Peer, Up};
 use crate::nobody::Nobody;
 use crate::note::Note;
-use crate::primary::Primary;
+use crate::primary::{Primary, Sender};
 use crate::record::Index;
 use crate::state::State;
 use crate::table::Object;
@@ -38,7 +38,7 @@ pub(crate) enum Role {
 }
 
 /// What a role wants to become.
-pub(crate) enum Turn {
+pub(crate) enum Transition {
     /// As it is.
     Stay,
     /// It won: reign.
@@ -133,7 +133,7 @@ impl Replica {
             Role::Backup(backup) => Standing::Backup(backup.epoch),
             Role::Primary(primary) => {
                 let alone = if primary.is_alone() { Alone::Yes } else { Alone::No };
-                Standing::Primary(primary.epoch, alone)
+                Standing::Primary(primary.epoch(), alone)
             }
             Role::Broken | Role::Left => Standing::Broken,
         }
@@ -161,19 +161,19 @@ impl Replica {
         }
     }
 
-    fn on_command(&mut self, command: Command, out: &mut Out) -> Turn {
+    fn on_command(&mut self, command: Command, out: &mut Out) -> Transition {
         match command {
-            Command::Disk(disk::Done::Failed { .. }) => Turn::Break(DISK_FAILED.to_owned()),
+            Command::Disk(disk::Done::Failed { .. }) => Transition::Break(DISK_FAILED.to_owned()),
             Command::Disk(disk::Done::Recalled { recalled, .. }) => match self.core.recalled(recalled, out) {
                 Ok(()) => match &mut self.role {
                     Role::Nobody(nobody) => nobody.on_recalled(&mut self.core, out),
-                    _ => Turn::Stay,
+                    _ => Transition::Stay,
                 },
-                Err(why) => Turn::Break(why),
+                Err(why) => Transition::Break(why),
             },
             Command::Disk(disk::Done::Persisted { ticket }) => {
                 if !self.core.disk_done(ticket) {
-                    return Turn::Stay;
+                    return Transition::Stay;
                 }
                 match &mut self.role {
                     Role::Primary(primary) => primary.on_persisted(&mut self.core, out),
@@ -181,18 +181,18 @@ impl Replica {
                     Role::Left => self.core.write_disk(out),
                     Role::Nobody(_) | Role::Broken => (),
                 }
-                Turn::Stay
+                Transition::Stay
             }
             Command::Leave => self.on_leave(out),
             Command::Directory(done) => {
-                let Some(answer) = self.core.answered(done) else { return Turn::Stay };
+                let Some(answer) = self.core.answered(done) else { return Transition::Stay };
                 self.on_answer(answer, out)
             }
         }
     }
 
     /// Tells the others not to wait for its silence. To them it is as if it had died and come back without a role.
-    fn on_leave(&mut self, out: &mut Out) -> Turn {
+    fn on_leave(&mut self, out: &mut Out) -> Transition {
         if let Some(reign) = self.epoch() {
             let (epoch, index) = self.core.log.standing();
             for &peer in self.core.config.peers.iter().filter(|&&it| it != self.core.config.me) {
@@ -200,19 +200,19 @@ impl Replica {
             }
         }
         self.core.write_disk(out);
-        Turn::Leave
+        Transition::Leave
     }
 
-    fn on_answer(&mut self, answer: Answer, out: &mut Out) -> Turn {
+    fn on_answer(&mut self, answer: Answer, out: &mut Out) -> Transition {
         match &mut self.role {
             Role::Nobody(nobody) => nobody.on_answer(&mut self.core, answer, out),
             Role::Backup(backup) => backup.on_answer(&mut self.core, answer, out),
             Role::Primary(primary) => primary.on_answer(&mut self.core, answer, out),
-            Role::Broken | Role::Left => Turn::Stay,
+            Role::Broken | Role::Left => Transition::Stay,
         }
     }
 
-    fn on_message(&mut self, from: Address, msg: Msg, out: &mut Out) -> Turn {
+    fn on_message(&mut self, from: Address, msg: Msg, out: &mut Out) -> Transition {
         match msg {
             // A player cannot pretend to be a replica.
             Msg::Peer(epoch, peer) if self.core.config.peers.contains(&from) => {
@@ -220,24 +220,25 @@ impl Replica {
             }
             Msg::Up(up) => {
                 self.on_up(from, up, out);
-                Turn::Stay
+                Transition::Stay
             }
             Msg::Mesh(zone, epoch, time, mesh) => {
                 if let Role::Primary(primary) = &mut self.role {
-                    primary.on_mesh(&mut self.core, from, (zone, epoch, time), mesh, out);
+                    let from = Sender { address: from, zone, epoch, time };
+                    primary.on_mesh(&mut self.core, &from, mesh, out);
                 }
-                Turn::Stay
+                Transition::Stay
             }
-            Msg::Peer(..) | Msg::Down(..) => Turn::Stay,
+            Msg::Peer(..) | Msg::Down(..) => Transition::Stay,
         }
     }
 
-    fn on_peer(&mut self, from: Address, epoch: Epoch, peer: Peer, out: &mut Out) -> Turn {
+    fn on_peer(&mut self, from: Address, epoch: Epoch, peer: Peer, out: &mut Out) -> Transition {
         match &mut self.role {
             Role::Nobody(nobody) => nobody.on_peer(&mut self.core, from, epoch, peer, out),
             Role::Backup(backup) => backup.on_peer(&mut self.core, from, epoch, peer, out),
             Role::Primary(primary) => primary.on_peer(&mut self.core, from, epoch, peer, out),
-            Role::Broken | Role::Left => Turn::Stay,
+            Role::Broken | Role::Left => Transition::Stay,
         }
     }
 
@@ -274,42 +275,42 @@ impl Replica {
         }
     }
 
-    fn on_wake(&mut self, out: &mut Out) -> Turn {
+    fn on_wake(&mut self, out: &mut Out) -> Transition {
         while let Some(purpose) = self.core.timers.take_due(self.core.now) {
             if purpose == Purpose::Clock {
                 self.core.ask_clock(out);
                 continue;
             }
-            let turn = match &mut self.role {
+            let transition = match &mut self.role {
                 Role::Nobody(nobody) => nobody.on_timer(&mut self.core, purpose, out),
                 Role::Backup(backup) => backup.on_timer(&mut self.core, purpose, out),
                 Role::Primary(primary) => primary.on_timer(&mut self.core, purpose, out),
-                Role::Broken | Role::Left => Turn::Stay,
+                Role::Broken | Role::Left => Transition::Stay,
             };
-            if !matches!(turn, Turn::Stay) {
-                return turn;
+            if !matches!(transition, Transition::Stay) {
+                return transition;
             }
         }
-        Turn::Stay
+        Transition::Stay
     }
 
-    fn turn(&mut self, turn: Turn, out: &mut Out) {
-        match turn {
-            Turn::Stay => (),
-            Turn::Reign(reign) => {
+    fn change_role(&mut self, transition: Transition, out: &mut Out) {
+        match transition {
+            Transition::Stay => (),
+            Transition::Reign(reign) => {
                 self.leave_role(out);
                 self.role = Role::Primary(Box::new(Primary::begin(&mut self.core, reign, out)));
             }
-            Turn::Follow(epoch, primary) => {
+            Transition::Follow(epoch, primary) => {
                 self.leave_role(out);
                 self.core.note(out, || Note::Follows { epoch });
                 self.role = Role::Backup(Backup::begin(&mut self.core, epoch, primary, out));
             }
-            Turn::Resign => {
+            Transition::Resign => {
                 self.leave_role(out);
                 self.role = Role::Nobody(Nobody::resigned(&mut self.core));
             }
-            Turn::Break(why) => {
+            Transition::Break(why) => {
                 self.leave_role(out);
                 if why != DISK_FAILED {
                     self.core.note(out, || Note::Differs(why.clone()));
@@ -317,7 +318,7 @@ impl Replica {
                 out.raise(Event::Broken(why));
                 self.role = Role::Broken;
             }
-            Turn::Leave => {
+            Transition::Leave => {
                 self.leave_role(out);
                 self.role = Role::Left;
             }
@@ -327,7 +328,7 @@ impl Replica {
     /// The epoch in which it has a role.
     fn epoch(&self) -> Option<Epoch> {
         match &self.role {
-            Role::Primary(it) => Some(it.epoch),
+            Role::Primary(it) => Some(it.epoch()),
             Role::Backup(it) => Some(it.epoch),
             Role::Nobody(_) | Role::Broken | Role::Left => None,
         }
@@ -358,23 +359,23 @@ impl Machine for Replica {
     fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Out) {
         assert!(self.core.now <= now, "the driver turned time back");
         self.core.now = now;
-        let turn = match input {
+        let transition = match input {
             Input::Command(command) => self.on_command(command, out),
             Input::LinkUp { peer, link } => {
                 self.on_link_up(peer, link, out);
-                Turn::Stay
+                Transition::Stay
             }
             Input::LinkDown { peer, link } => {
                 self.on_link_down(peer, link, out);
-                Turn::Stay
+                Transition::Stay
             }
             Input::Recv { from, link, msg } if self.core.links.get(&from) == Some(&link) => {
                 self.on_message(from, msg, out)
             }
-            Input::Recv { .. } => Turn::Stay,
+            Input::Recv { .. } => Transition::Stay,
             Input::Wake => self.on_wake(out),
         };
-        self.turn(turn, out);
+        self.change_role(transition, out);
     }
 
     fn deadline(&self) -> Option<Time> {

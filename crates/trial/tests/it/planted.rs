@@ -62,5 +62,5 @@ fn names_of_planted_bugs_are_unique() {
     names.sort_unstable();
     names.dedup();
     assert!(SELDOM.iter().all(|it| names.contains(&it.0)));
-    assert_eq!(names.len(), zone::Plant::ALL.len() + zone::Plant::MESH.len());
+    assert_eq!(names.len(), zone::Rule::OF_A_ZONE.len() + zone::Rule::BETWEEN_ZONES.len());
 }

@@ -6,7 +6,7 @@ use machine::{Address, Input, Machine, Outbox, Time};
 use space::{Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
 use store::{Log, Media};
-use zone::{Command, Config, Durability, Event, Plants, Replica, Timing};
+use zone::{BrokenRules, Command, Config, Durability, Event, Replica, Timing};
 
 pub fn region() -> Polygon {
     let corner = |at| Position::new(at, at).unwrap();
@@ -28,7 +28,7 @@ pub fn config(rules: Arc<dyn Rules>) -> Config {
         seed: 1,
         players_max: 10,
         notes: false,
-        plants: Plants::NONE,
+        broken_rules: BrokenRules::NONE,
     }
 }
 

@@ -1,247 +1,168 @@
 //! A replica that decides.
 //!
-//! It executes what players, letters, timers and thoughts ask for, writes each event as a record, and tells the
-//! world only what is safe: acknowledged by the backup, or on its own disk while it is alone.
+//! It executes what players, letters, timers and thinkers ask for, commits each event as a record, and announces only
+//! what is safe: acknowledged by the backup, or on its own disk while it is alone.
 //!
-//! - `follow`: the backup: sending records, recruiting a new one, losing one.
-//! - `players`: sessions, actions, moves; `due`: letters, timers, thoughts. What is to be done comes from these.
-//! - `work`: does it, at once if nothing is in the way; `reach`: which zones it touches; `jobs`: what must wait for
-//!   locks; `attempt`: how they are got.
-//! - `write` and `joint`: from a call of the game to a record; `finish`: what else that record says.
-//! - `announce`: from a committed record to what players see; `views`: who sees whom.
+//! The primary is made of parts. Each owns its fields, and calls go one way only, from the top of this list to its end:
 //!
-//! And with other zones:
+//! - [`Primary`] takes inputs and hands them on: `players` what clients want, `mesh` what other zones say, this file
+//!   timers, answers of the directory, and the backup's messages. It says in which order the parts work.
+//! - [`Coordination`] decides *when* something may be executed: at once (`perform`), or with locks of this zone and
+//!   others (`jobs`, `attempt`). It grants locks to other zones (`grants`), takes their post (`post`), hands objects over
+//!   (`transfers`), and does what is due (`due`).
+//! - [`turn::Turn`] executes and commits: `plan` → `execute` → `finish` → `commit`, and the two halves of an event of several
+//!   zones (`joint`). A turn is the only way to the log (`turn`).
+//! - [`Replication`] brings committed records to backup and disk, and knows which of them are safe; it loses backups and
+//!   recruits new ones.
+//! - [`Audience`] announces what is safe (`announce`): to clients (`sessions`, `views`), to neighbouring zones
+//!   (`neighbours`, `ghosts`), to the carrier. It also tells of moves, which no record holds.
+//! - [`Ctx`] is what all of them work with: the replica's core, the outbox, the reign.
 //!
-//! - `peers`: who decides there; `post`: what goes from log to log.
-//! - `grants`: locks for their events, given and taken back; `past`: how things moved a moment ago.
-//! - `passage`: objects that change zones; `borders`: ghosts, theirs and ours.
+//! Text tables in `testdata` show each part at work, case by case: see `docs/protocol.md`.
 
-mod announce;
-mod attempt;
-mod borders;
-mod due;
-mod finish;
-mod follow;
-mod grants;
-mod jobs;
-mod joint;
-mod passage;
-mod past;
-mod peers;
+mod audience;
+pub(crate) mod broken;
+mod context;
+mod coordination;
+mod execution;
+mod mesh;
 mod players;
-mod post;
-mod reach;
-mod views;
-mod work;
-mod write;
+mod replication;
+mod turn;
 
-use crate::config::{Durability, UNACKED_BYTES_MAX};
-use crate::core::{Answer, Ask, Core, Event, Out, Purpose, Stage};
+use crate::core::{Answer, Ask, Core, Out, Purpose};
 use crate::entry::Reign;
-use crate::locks::{Holder, Locks};
 use crate::msg::{Down, Msg, Peer};
 use crate::note::Note;
-use crate::plant::Plant;
-use crate::record::{Cause, Change, Index};
-use crate::replica::{Load, Turn};
+use crate::replica::{Load, Transition};
+use crate::rule::Rule;
 use crate::table::Object;
-use announce::Pending;
-use borders::Borders;
-use due::Thoughts;
-use follow::{Follower, Leaving, Mode};
-use grants::Grants;
-use jobs::Jobs;
-use machine::{Address, Lane, Time};
-use passage::Passages;
-use past::Past;
-use peers::Peers;
-use players::Clients;
-use post::Post;
-use rustc_hash::FxHashMap;
-use space::{Epoch, ObjectId, ZoneId};
-use std::collections::{BTreeSet, VecDeque};
-use views::Views;
-pub use write::changes_of;
+use audience::Audience;
+use context::Ctx;
+use coordination::Coordination;
+use execution::Schedule;
+pub use execution::changes_of;
+use machine::{Address, Lane, Span};
+pub(crate) use mesh::Sender;
+use replication::{Acked, Next, Replication};
+use space::{Epoch, ZoneId};
 
-/// The one that decides.
+/// The replica that decides.
 pub(crate) struct Primary {
-    zone: ZoneId,
-    pub(crate) epoch: Epoch,
-    mode: Mode,
-    /// While it is about to give its backup up.
-    leaving: Option<Leaving>,
-    /// Everything up to here was told.
-    announced: Index,
-    /// What was written and not told yet.
-    pending: VecDeque<Pending>,
-    pending_bytes: usize,
-    /// Objects that a record not yet told changes, and how many such records there are. Nobody new may see them.
-    unsettled: FxHashMap<ObjectId, u32>,
-    clients: Clients,
-    views: Views,
-    thoughts: Thoughts,
-    /// Which motion of an object a record holds: its generation and sequence.
-    logged: FxHashMap<ObjectId, (u32, u32)>,
-    /// Objects that moved since motions were streamed last.
-    moved: BTreeSet<ObjectId>,
-    /// When the next beacon was meant to be.
-    next_beacon: Time,
-    hushed: bool,
-    last_checkpoint: Index,
-    locks: Locks,
-    /// Whose turn it is, and whether somebody is seeing to it.
-    turns: VecDeque<Holder>,
-    taking_turns: bool,
-    jobs: Jobs,
-    grants: Grants,
-    past: Past,
-    peers: Peers,
-    post: Post,
-    passages: Passages,
-    borders: Borders,
+    coordination: Coordination,
+    schedule: Schedule,
+    replication: Replication,
+    audience: Audience,
 }
 
 impl Primary {
-    /// Begins a reign. Whoever begins one is alone, but for a reign that merely gets a new backup.
+    /// Begins a reign. It begins alone.
     pub(crate) fn begin(core: &mut Core, reign: Reign, out: &mut Out) -> Self {
+        core.peers = crate::peers::Peers::default();
         let mut it = Self {
-            zone: core.config.zone,
-            epoch: reign.epoch,
-            mode: Mode::Alone,
-            leaving: None,
-            announced: 0,
-            pending: VecDeque::new(),
-            pending_bytes: 0,
-            unsettled: FxHashMap::default(),
-            clients: Clients::default(),
-            views: Views::default(),
-            thoughts: Thoughts::default(),
-            logged: FxHashMap::default(),
-            moved: BTreeSet::new(),
-            next_beacon: core.now + core.config.timing.beacon,
-            hushed: false,
-            last_checkpoint: core.state.head,
-            locks: Locks::default(),
-            turns: VecDeque::new(),
-            taking_turns: false,
-            jobs: Jobs::default(),
-            grants: Grants::default(),
-            past: Past::default(),
-            peers: Peers::default(),
-            post: Post::default(),
-            passages: Passages::default(),
-            borders: Borders::new(&core.config),
+            coordination: Coordination::default(),
+            schedule: Schedule::new(core.state.head),
+            replication: Replication::alone(core, reign),
+            audience: Audience::new(core),
         };
-        if core.config.plants.has(Plant::RestartReigns)
-            && let Some(backup) = reign.backup
-        {
-            it.mode = Mode::Paired(Follower::new(backup, core.log.head(), reign.epoch, core.now));
-        }
-        let (epoch, head, hash) = (it.epoch, core.log.head(), core.state.hash());
-        core.note(out, || Note::Reigns { epoch, head, hash, alone: true });
-        // Everything the log holds counts: whoever had a part in it may have told somebody.
-        it.announced = core.log.head();
-        it.stage_all(core, out);
-        it.lock_again(core);
-        it.start_timers(core);
-        it.write_reign(core, out);
-        if core.log.head() == 1 {
-            it.found(core, out);
-        }
-        it.start_thinking(core);
-        it.seen_to(core, out);
+        let mut cx = it.ctx(core, out);
+        let (epoch, head, hash) = (reign.epoch, cx.core.log.head(), cx.core.state.hash());
+        cx.note(|| Note::Reigns { epoch, head, hash, alone: true });
+        it.audience.show_all_to_carrier(&mut cx);
+        it.coordination.lock_again(cx.core);
+        start_timers(cx.core);
+        it.in_turn(&mut cx, |_, turn| {
+            turn.write_reign();
+            if turn.cx.core.log.head() == 1 {
+                turn.found();
+            }
+            turn.schedule.start(turn.cx.core);
+        });
         it
     }
 
-    /// The reign is over: nobody here hears from us any more.
+    /// Ends a reign: the clients here hear nothing more from this replica.
     pub(crate) fn end(&mut self, core: &Core, out: &mut Out) {
         let primary = core.entry.map(|it| it.primary);
-        let away = Msg::Down(self.zone, self.epoch, Down::NotHere { primary });
-        out.send_many(self.clients.addresses(), Lane::Sure, away);
+        let away = Msg::Down(core.config.zone, self.epoch(), Down::NotHere { primary });
+        out.send_many(self.audience.sessions.addresses(), Lane::Sure, away);
+    }
+
+    fn ctx<'a>(&self, core: &'a mut Core, out: &'a mut Out) -> Ctx<'a> {
+        let reign = self.replication.reign(core.config.me);
+        Ctx { core, out, reign }
+    }
+
+    pub(crate) const fn epoch(&self) -> Epoch {
+        self.replication.epoch()
     }
 
     /// Whether it relies on its disk.
     pub(crate) const fn is_alone(&self) -> bool {
-        matches!(self.mode, Mode::Alone | Mode::Recruiting(..))
+        self.replication.is_alone()
     }
 
     /// How much it holds.
     pub(crate) fn load(&self, core: &Core) -> Load {
-        let (head, tail, progress) = (core.log.head(), core.log.tail(), self.announced);
-        let kept_from = self.mode.needed_after().min(self.announced).min(core.disk.written);
-        let (pending_bytes, ahead) = (self.pending_bytes, self.clients.ahead());
-        let (held, wanted) = self.locks.len();
-        let needed = head - kept_from.min(head);
-        Load { jobs: self.jobs.len(), locks: held + wanted, pending_bytes, ahead, tail, needed, progress }
+        let (head, tail, progress) = (core.log.head(), core.log.tail(), self.audience.announced());
+        let kept_from = self.replication.needed_after().min(progress).min(core.disk.written);
+        let (pending_bytes, ahead) = (self.audience.unannounced.bytes(), self.audience.sessions.ahead());
+        let (jobs, locks) = self.coordination.load();
+        Load { jobs, locks, pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
     }
 
-    /// What is known of the neighbours' objects.
+    /// The neighbours' objects that are known here, and whose they are.
     pub(crate) fn ghosts(&self) -> Vec<(ZoneId, Object)> {
-        let ghosts = self.borders.ghosts().iter();
-        ghosts.filter_map(|it| Some((self.borders.owner(it.id)?, it.clone()))).collect()
+        self.audience.borders.all()
     }
 
-    fn start_timers(&self, core: &mut Core) {
-        let timing = core.config.timing;
-        core.wake_after(Purpose::Views, timing.views);
-        core.wake_after(Purpose::Motions, timing.motions);
-        core.wake_after(Purpose::Beacon, timing.beacon);
-        core.wake_after(Purpose::Due, machine::Span::ZERO);
-        core.wake_after(Purpose::DiskBatch, machine::Span::ZERO);
-        if core.config.is_meshed() {
-            core.wake_after(Purpose::Abroad, machine::Span::ZERO);
-        }
-    }
+    // Inputs.
 
-    fn write_reign(&mut self, core: &mut Core, out: &mut Out) {
-        let backup = self.mode.backup();
-        let change = Change::Reigns { primary: core.config.me, backup };
-        self.write(core, Cause::Reign, vec![change], out);
-    }
-
-    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Turn {
+    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Transition {
+        let mut cx = self.ctx(core, out);
         match purpose {
-            Purpose::Beacon => self.beacon(core, out),
-            Purpose::Batch => self.send_records(core, out),
+            Purpose::Beacon => self.on_beacon_due(&mut cx),
+            Purpose::Batch => self.replication.send_records(&mut cx),
             Purpose::DiskBatch => {
-                core.write_disk(out);
-                core.wake_after(Purpose::DiskBatch, core.config.disk_pause());
+                cx.core.write_disk(cx.out);
+                cx.core.wake_after(Purpose::DiskBatch, cx.core.config.disk_pause());
             }
-            Purpose::Motions => self.stream_motions(core, out),
-            Purpose::Views => self.look_around(core, out),
-            Purpose::Due => self.do_due(core, out),
-            Purpose::Copy => self.send_copy(core, out),
-            Purpose::Ask => self.ask_again(core, out),
-            Purpose::Abroad => self.look_abroad(core, out),
+            Purpose::Motions => {
+                cx.core.wake_after(Purpose::Motions, cx.core.config.timing.motions);
+                let moved = self.audience.motions.take_unsent();
+                self.replication.stream_motions(&mut cx, &moved);
+            }
+            Purpose::Views => self.on_views_due(&mut cx),
+            Purpose::Due => self.on_due(&mut cx),
+            Purpose::Copy => self.replication.send_copy(&mut cx),
+            Purpose::Ask => self.replication.ask_again(&mut cx, self.audience.announced()),
+            Purpose::Mesh => self.on_mesh_tick(&mut cx),
             Purpose::Suspect | Purpose::Clock => (),
         }
-        Turn::Stay
+        Transition::Stay
     }
 
-    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Turn {
+    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Transition {
+        let mut cx = self.ctx(core, out);
         match answer {
-            Answer::Won(reign) => {
-                self.reign_on(core, reign, out);
-                Turn::Stay
-            }
-            Answer::Looked { .. } => match core.entry {
+            Answer::Won(reign) => self.reign_on(&mut cx, reign),
+            Answer::Looked { .. } => match cx.core.entry {
                 // Our own swap may have happened although its answer was lost.
-                Some(entry) if entry.primary == core.config.me => {
-                    if self.epoch < entry.epoch {
-                        self.reign_on(core, entry, out);
+                Some(entry) if entry.primary == cx.core.config.me => {
+                    if self.epoch() < entry.epoch {
+                        self.reign_on(&mut cx, entry);
                     }
-                    Turn::Stay
                 }
-                _ => Turn::Resign,
+                _ => return Transition::Resign,
             },
             Answer::Unknown(ask) => {
-                if core.config.plants.has(Plant::UnknownIsLost) && matches!(ask, Ask::Swap(_)) {
-                    self.forget_swap(core);
+                if !cx.enforces(Rule::UnknownSwapMayHappen) && matches!(ask, Ask::Swap(_)) {
+                    self.replication.forget_swap();
                 }
-                core.wake_after(Purpose::Ask, core.config.timing.ask);
-                Turn::Stay
+                cx.core.wake_after(Purpose::Ask, cx.core.config.timing.ask);
             }
         }
+        Transition::Stay
     }
 
     pub(crate) fn on_peer(
@@ -251,118 +172,125 @@ impl Primary {
         epoch: Epoch,
         peer: Peer,
         out: &mut Out,
-    ) -> Turn {
+    ) -> Transition {
+        let mut cx = self.ctx(core, out);
+        let announced = self.audience.announced();
         match peer {
-            Peer::Acked { index, synced } => self.on_acked(core, from, epoch, index, synced, out),
-            Peer::Missing { after } => self.on_missing(core, from, epoch, after, out),
-            Peer::Heard { sent } => self.on_heard(core, from, sent, out),
-            Peer::Standing { epoch: last, index } => self.on_standing(core, from, last, index, out),
-            // Somebody else reigns, later than we do: find out.
-            Peer::Append { .. } | Peer::Beacon { .. } if self.epoch < epoch => core.ask(Ask::Look, out),
+            Peer::Acked { index, synced } => {
+                if self.replication.on_acked(&mut cx, from, Acked { epoch, index, synced }, announced) {
+                    self.advance(&mut cx);
+                }
+            }
+            Peer::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
+            Peer::Heard { sent } => self.replication.on_heard(&mut cx, from, sent),
+            Peer::Standing { epoch: last, index } => {
+                let next = self.replication.on_standing(&mut cx, from, (last, index), announced);
+                self.go_on(&mut cx, next);
+            }
+            // Another replica reigns, later than this one does: find out.
+            Peer::Append { .. } | Peer::Beacon { .. } if self.epoch() < epoch => {
+                cx.core.ask(Ask::Look, cx.out)
+            }
             _ => (),
         }
-        Turn::Stay
+        Transition::Stay
     }
 
     pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut Out) {
-        if self.needs_disk(core) {
-            core.write_disk(out);
-        }
-        core.keep_snapshot(out);
-        self.advance(core, out);
-        self.send_abroad(core, out);
-        if self.leaving == Some(Leaving::Syncing) {
-            self.ask_again(core, out);
-        }
-    }
-
-    /// Whether announcements wait for the own disk.
-    fn needs_disk(&self, core: &Core) -> bool {
-        let trusts_itself = core.config.is_single() && core.config.durability != Durability::Synced;
-        !matches!(self.mode, Mode::Paired(_)) && !trusts_itself
-            || self.leaving.is_some()
-            || core.config.durability == Durability::Synced
-    }
-
-    /// Everything up to here may be told.
-    fn committed(&self, core: &Core) -> Index {
-        let (head, persisted, plants) = (core.log.head(), core.disk.persisted, core.config.plants);
-        if plants.has(Plant::AnnounceEarly) {
-            return head;
-        }
-        match &self.mode {
-            Mode::Alone | Mode::Recruiting(..) if plants.has(Plant::SoloUnsynced) => head,
-            Mode::Alone if core.config.is_single() && core.config.durability != Durability::Synced => head,
-            Mode::Alone | Mode::Recruiting(..) => persisted,
-            Mode::Naming(..) if plants.has(Plant::SoloWhileNaming) => persisted,
-            Mode::Naming(follower, _) => follower.acked.min(persisted),
-            Mode::Paired(follower) if self.leaving.is_some() => follower.acked.min(persisted),
-            Mode::Paired(follower) => match core.config.durability {
-                Durability::Synced => follower.acked.min(follower.synced).min(persisted),
-                Durability::Batched | Durability::Lazy => follower.acked,
-            },
+        let mut cx = self.ctx(core, out);
+        self.replication.write_disk_if_needed(&mut cx);
+        cx.core.keep_snapshot(cx.out);
+        self.advance(&mut cx);
+        self.coordination.send_safe(&mut cx, self.audience.announced());
+        if self.replication.is_syncing() {
+            self.replication.ask_again(&mut cx, self.audience.announced());
         }
     }
 
-    /// Tells what has become safe to tell, and goes on with what had to wait.
-    fn advance(&mut self, core: &mut Core, out: &mut Out) {
-        let committed = self.committed(core).min(core.log.head());
-        if committed <= self.announced {
+    pub(crate) fn on_link_up(&mut self, core: &mut Core, peer: Address, out: &mut Out) {
+        let mut cx = self.ctx(core, out);
+        self.replication.on_link_up(&mut cx, peer);
+        self.audience.borders.greet(&mut cx, peer);
+    }
+
+    pub(crate) fn on_link_down(&mut self, core: &mut Core, peer: Address, out: &mut Out) {
+        let mut cx = self.ctx(core, out);
+        for zone in cx.core.peers.lose(peer) {
+            self.audience.borders.unwatched(zone);
+        }
+        if !self.replication.follows(peer) {
+            self.audience.client_lost(&mut cx, peer);
+        }
+    }
+
+    fn on_beacon_due(&mut self, cx: &mut Ctx<'_>) {
+        let next = self.replication.beacon(cx, self.audience.announced());
+        self.go_on(cx, next);
+    }
+
+    fn on_due(&mut self, cx: &mut Ctx<'_>) {
+        let done = self.in_turn(cx, |coordination, turn| {
+            let done = coordination.do_due(turn);
+            turn.write_checkpoint();
+            done
+        });
+        if cx.core.timers.at(Purpose::Due).is_some_and(|at| at <= cx.now()) {
+            // More is due: let others have their turn first.
+            let pause = if 0 < done { Span::from_micros(100) } else { cx.core.config.timing.batch };
+            cx.core.wake_after(Purpose::Due, pause);
+        }
+    }
+
+    // From committed to announced.
+
+    /// Announces what has become safe, and goes on with what had to wait for that.
+    fn advance(&mut self, cx: &mut Ctx<'_>) {
+        let committed = self.replication.committed(cx.core).min(cx.core.log.head());
+        if committed <= self.audience.announced() {
             return;
         }
-        let (epoch, alone) = (self.epoch, self.is_alone());
-        core.note(out, || Note::Announces { epoch, index: committed, alone });
-        self.announced = committed;
-        while let Some(pending) = self.pending.front()
-            && pending.record.index <= committed
-        {
-            let pending = self.pending.pop_front().expect("there is a front");
-            self.pending_bytes -= pending.bytes;
-            self.announce(core, &pending.record, out);
+        let (epoch, alone) = (self.epoch(), self.is_alone());
+        cx.note(|| Note::Announces { epoch, index: committed, alone });
+        self.audience.announce_to(cx, committed);
+        self.coordination.send_safe(cx, committed);
+        self.audience.admit_waiting(cx);
+        if cx.enforces(Rule::TrimTail) {
+            cx.core.trim(self.replication.needed_after().min(committed));
         }
-        self.send_abroad(core, out);
-        self.enter_waiting(core, out);
-        if !core.config.plants.has(Plant::KeepTail) {
-            core.trim(self.mode.needed_after().min(self.announced));
-        }
-        self.resume_choked(core, out);
+        self.resume_choked(cx);
     }
 
-    /// After something was written: sees to it that backup and disk get it.
-    fn seen_to(&mut self, core: &mut Core, out: &mut Out) {
-        if self.needs_disk(core) {
-            core.write_disk(out);
-        }
-        self.pass_on(core, out);
-        self.advance(core, out);
-        self.set_due(core);
-    }
+    // Reigns.
 
-    /// Whether so much waits to be acknowledged that nothing more should be taken on.
-    const fn is_choked(&self) -> bool {
-        UNACKED_BYTES_MAX < self.pending_bytes
-    }
-
-    /// Poses are told without an acknowledgement, so they stop when nobody knows whether we still reign.
-    fn hush(&mut self, hushed: bool, out: &mut Out) {
-        if self.hushed != hushed {
-            self.hushed = hushed;
-            out.raise(Event::Stage(Stage::Hushed(hushed)));
+    /// Does what a change in the relation to the backup asks for.
+    fn go_on(&mut self, cx: &mut Ctx<'_>, next: Next) {
+        match next {
+            Next::Nothing => (),
+            Next::Alone => self.in_turn(cx, |_, _| ()),
+            Next::Reign(reign) => self.reign_on(cx, reign),
         }
     }
 
-    fn motion_logged(&mut self, object: ObjectId, motion: &space::Motion) {
-        self.logged.insert(object, (motion.generation, motion.sequence));
+    /// The reign goes on in a new epoch: with a new backup, or without one.
+    fn reign_on(&mut self, cx: &mut Ctx<'_>, reign: Reign) {
+        self.replication.reign_on(cx, reign);
+        cx.reign = self.replication.reign(cx.core.config.me);
+        let (epoch, head, hash) = (self.epoch(), cx.core.log.head(), cx.core.state.hash());
+        let alone = self.is_alone();
+        cx.note(|| Note::Reigns { epoch, head, hash, alone });
+        self.replication.hush(cx, false);
+        self.in_turn(cx, |_, turn| turn.write_reign());
     }
+}
 
-    /// When to wake for a moment of world time. The world's clock may run slower than ours for a while, so not too
-    /// soon: nobody notices a millisecond.
-    fn world_to_own(core: &mut Core, at: Time) -> Time {
-        let left = at.since(core.world_now());
-        if left == machine::Span::ZERO {
-            core.now
-        } else {
-            core.now + left.max(machine::Span::from_millis(1))
-        }
+fn start_timers(core: &mut Core) {
+    let timing = core.config.timing;
+    core.wake_after(Purpose::Views, timing.views);
+    core.wake_after(Purpose::Motions, timing.motions);
+    core.wake_after(Purpose::Beacon, timing.beacon);
+    core.wake_after(Purpose::Due, Span::ZERO);
+    core.wake_after(Purpose::DiskBatch, Span::ZERO);
+    if core.config.is_meshed() {
+        core.wake_after(Purpose::Mesh, Span::ZERO);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use trial::crossing::{Crossed, Kind};
 use trial::fault::Kinds;
 use trial::{Ending, Layout, Options, World};
-use zone::{Durability, Plants};
+use zone::{BrokenRules, Durability};
 
 /// A zone's primary and its backup.
 const REPLICAS: usize = 2;
@@ -176,7 +176,7 @@ impl<'a> Run<'a> {
             player_delay: Span::ZERO,
             budget: None,
             faults: 0,
-            plants: Plants::NONE,
+            plants: BrokenRules::NONE,
         };
         let layout = Layout::new(ground.map.clone(), REPLICAS);
         let cast: Arc<dyn trial::cast::Cast> = Arc::<Clients>::clone(&clients);

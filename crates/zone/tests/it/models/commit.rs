@@ -30,9 +30,9 @@ enum Flaw {
     JobsOnly,
     /// An old reign answers for a newer one's events.
     OldAnswers,
-    /// `Plant::NobodyAsks`.
+    /// `Rule::AskSilentCoordinators` is broken.
     NobodyAsks,
-    /// `Plant::OneIsForgotten`: one zone does not hear of a decision.
+    /// `Rule::TellEveryParticipant` is broken: one zone does not hear of a decision.
     OneIsForgotten,
     /// A grant that is not wanted is let go of, whatever was posted: one that is heard twice looks like it.
     GrantUnwanted,

@@ -13,7 +13,7 @@ mod tests;
 
 use stateright::{Model, Property};
 use std::collections::{BTreeMap, BTreeSet};
-use zone::Plant;
+use zone::Rule;
 
 /// A replica.
 type Id = u8;
@@ -22,7 +22,7 @@ type Id = u8;
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     network: Network,
-    plant: Option<Plant>,
+    broken: Option<Rule>,
     flaw: Option<Flaw>,
 }
 

@@ -33,9 +33,9 @@ enum Flaw {
     FollowForward,
     /// Who is not found is left out.
     LeaveOut,
-    /// `Plant::NobodyAsks`: whoever holds locks for a dead zone's event is never asked for.
+    /// `Rule::AskSilentCoordinators` is broken: no grantor asks about the event of a dead zone.
     NobodyAsks,
-    /// `Plant::LocksIgnored`: locks are given at once although somebody else holds them.
+    /// `Rule::LocksExclude` is broken: locks are given at once although another event holds them.
     LocksIgnored,
     /// Who is refused keeps what it has, and queues for the rest.
     KeepTried,

@@ -19,7 +19,7 @@ type Zone = usize;
 /// Rules switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
-    /// `Plant::OfferUnfrozen`: things happen to somebody who is offered to another zone.
+    /// `Rule::FreezeOfferedObjects` is broken: things happen to an object that is offered to another zone.
     OfferUnfrozen,
     /// What was taken over is answered before that is acknowledged.
     TellEarly,

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Message as _;
-use zone::{Alone, Command, Config, Durability, Event, Msg, Plants, Replica, Standing, Timing};
+use zone::{Alone, BrokenRules, Command, Config, Durability, Event, Msg, Replica, Standing, Timing};
 
 /// Replicas of a zone: the primary, and its backup.
 const REPLICAS: usize = 2;
@@ -232,7 +232,7 @@ fn config(host: usize, rules: Arc<dyn Rules>, map: Arc<Partition>, players: usiz
         seed: 1,
         players_max: players,
         notes: false,
-        plants: Plants::NONE,
+        broken_rules: BrokenRules::NONE,
     }
 }
 

@@ -4,11 +4,11 @@ use super::{
     Action, Client, Down, Flaw, Id, Network, Outcome, Player, Primary, Rec, Rules, Says, State, Up, Wants,
 };
 use std::collections::BTreeMap;
-use zone::Plant;
+use zone::Rule;
 
 impl Rules {
-    fn has(self, plant: Plant) -> bool {
-        self.plant == Some(plant)
+    fn breaks(self, rule: Rule) -> bool {
+        self.broken == Some(rule)
     }
 
     fn is(self, flaw: Flaw) -> bool {
@@ -119,9 +119,9 @@ impl State {
     fn committed(&self, rules: Rules) -> usize {
         let it = &self.primary;
         match it.backup {
-            _ if rules.has(Plant::AnnounceEarly) => it.log.len(),
+            _ if rules.breaks(Rule::AnnounceAfterAck) => it.log.len(),
             Some((_, acked)) => acked,
-            None if rules.has(Plant::SoloUnsynced) => it.log.len(),
+            None if rules.breaks(Rule::SoloWaitsForDisk) => it.log.len(),
             None => it.synced,
         }
     }
@@ -187,8 +187,9 @@ impl State {
         let cursor = self.cursor();
         let Some(client) = self.primary.client.as_mut().filter(|it| it.session == session) else { return };
         client.acked = client.acked.max(acked);
-        let runs =
-            number == cursor + 1 || rules.has(Plant::NoCursor) || rules.is(Flaw::RunAhead) && cursor < number;
+        let runs = number == cursor + 1
+            || rules.breaks(Rule::ActionsInOrder)
+            || rules.is(Flaw::RunAhead) && cursor < number;
         if runs {
             self.act(rules, number, wish);
             self.act_waiting(rules);
@@ -213,14 +214,14 @@ impl State {
     /// `Primary::act`.
     fn act(&mut self, rules: Rules, number: u8, wish: u8) {
         let acked = self.primary.client.as_ref().map_or(0, |it| it.acked);
-        let acked = if rules.has(Plant::ForgetResults) { number } else { acked };
+        let acked = if rules.breaks(Rule::KeepResults) { number } else { acked };
         let outcome = Outcome { wish, epoch: self.primary.epoch };
         self.write(rules, Rec::Acted { number, outcome, acked });
     }
 
     /// `Primary::answer_again`: what this reign wrote is answered when it is safe; what it inherited is.
     fn answer_again(&mut self, rules: Rules, number: u8) {
-        if rules.has(Plant::ForgetResults) {
+        if rules.breaks(Rule::KeepResults) {
             return;
         }
         let untold = &self.primary.log[self.primary.announced..];

@@ -10,7 +10,7 @@ fn check(name: &str, network: Network, small: Bounds, full: Bounds) {
         Depth::Small => small,
         Depth::Full => full,
     };
-    let rules = Rules { network, plant: None, flaw: None };
+    let rules = Rules { network, broken: None, flaw: None };
     let count = check_holds(&format!("cursor, {name}, {network:?}"), Cursor { rules, bounds });
     assert!(Depth::wanted() == Depth::Small || 1_000_000 <= count, "{name}: only {count} states");
 }
@@ -31,22 +31,22 @@ fn a_player_who_comes_back_counts_on() {
     check("come back", Network::Ordered, small, full);
 }
 
-fn planted(plant: Plant, bounds: Bounds) -> Cursor {
-    Cursor { rules: Rules { network: Network::Ordered, plant: Some(plant), flaw: None }, bounds }
+fn breaking(rule: Rule, bounds: Bounds) -> Cursor {
+    Cursor { rules: Rules { network: Network::Ordered, broken: Some(rule), flaw: None }, bounds }
 }
 
 fn flawed(flaw: Flaw, network: Network, bounds: Bounds) -> Cursor {
-    Cursor { rules: Rules { network, plant: None, flaw: Some(flaw) }, bounds }
+    Cursor { rules: Rules { network, broken: None, flaw: Some(flaw) }, bounds }
 }
 
 #[test]
 fn every_rule_is_needed() {
-    check_fails("no cursor", planted(Plant::NoCursor, SMALL), ONCE);
-    check_fails("results forgotten", planted(Plant::ForgetResults, SMALL), ANSWERED);
-    check_fails("the paper: announced early", planted(Plant::AnnounceEarly, SMALL), HEARD_IS_TRUE);
+    check_fails("no cursor", breaking(Rule::ActionsInOrder, SMALL), ONCE);
+    check_fails("results forgotten", breaking(Rule::KeepResults, SMALL), ANSWERED);
+    check_fails("the paper: announced early", breaking(Rule::AnnounceAfterAck, SMALL), HEARD_IS_TRUE);
     check_fails(
         "alone, unsynced",
-        planted(Plant::SoloUnsynced, Bounds { crashes: 2, ..SMALL }),
+        breaking(Rule::SoloWaitsForDisk, Bounds { crashes: 2, ..SMALL }),
         HEARD_IS_TRUE,
     );
     check_fails("sent once", flawed(Flaw::SendOnce, Network::Ordered, SMALL), ANSWERED);

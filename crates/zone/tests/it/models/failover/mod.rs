@@ -13,7 +13,7 @@ mod tests;
 
 use stateright::{Model, Property};
 use std::collections::{BTreeMap, BTreeSet};
-use zone::{Durability, Plant};
+use zone::{Durability, Rule};
 
 /// A replica.
 type Id = usize;
@@ -24,7 +24,7 @@ const REPLICAS_MAX: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     durability: Durability,
-    plant: Option<Plant>,
+    broken: Option<Rule>,
     flaw: Option<Flaw>,
 }
 

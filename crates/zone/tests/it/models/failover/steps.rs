@@ -6,11 +6,11 @@ use super::{
     Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules,
     Said, State,
 };
-use zone::{Durability, Plant};
+use zone::{Durability, Rule};
 
 impl Rules {
-    fn has(self, plant: Plant) -> bool {
-        self.plant == Some(plant)
+    fn breaks(self, rule: Rule) -> bool {
+        self.broken == Some(rule)
     }
 
     fn is(self, flaw: Flaw) -> bool {
@@ -157,10 +157,12 @@ impl State {
         }
         match &mut self.replicas[id].role {
             Role::Nobody { .. } => (),
-            Role::Backup { acking, .. } => *acking |= rules.has(Plant::UnknownIsLost),
+            Role::Backup { acking, .. } => *acking |= rules.breaks(Rule::UnknownSwapMayHappen),
             Role::Primary { mode, .. } => match *mode {
-                Mode::Naming(_) if rules.has(Plant::UnknownIsLost) => *mode = Mode::Alone,
-                Mode::Leaving(follower) if rules.has(Plant::UnknownIsLost) => *mode = Mode::Paired(follower),
+                Mode::Naming(_) if rules.breaks(Rule::UnknownSwapMayHappen) => *mode = Mode::Alone,
+                Mode::Leaving(follower) if rules.breaks(Rule::UnknownSwapMayHappen) => {
+                    *mode = Mode::Paired(follower)
+                }
                 Mode::Leaving(follower) if rules.is(Flaw::LeaveForgotten) => *mode = Mode::Paired(follower),
                 _ => (),
             },
@@ -213,7 +215,7 @@ impl State {
         let Some(entry) = it.entry else { return };
         match it.role {
             Role::Backup { acking: false, .. } => {
-                let skips = rules.is(Flaw::PromoteUnsynced) || rules.has(Plant::AckWhileSwapping);
+                let skips = rules.is(Flaw::PromoteUnsynced) || rules.breaks(Rule::StopAckBeforeSwap);
                 if it.persisted() == it.log.len() || skips {
                     self.ask(id, entry.next(id, None));
                 }
@@ -256,10 +258,10 @@ impl State {
     fn judge_as_nobody(&mut self, rules: Rules, id: Id) {
         let it = &self.replicas[id];
         let (Some(entry), Role::Nobody { others }) = (it.entry, it.role) else { return };
-        if rules.has(Plant::RestartReigns) && entry.primary == id && !it.log.is_empty() {
+        if rules.breaks(Rule::RestartLosesRole) && entry.primary == id && !it.log.is_empty() {
             return self.begin_reign(rules, id, entry);
         }
-        if rules.has(Plant::BackupForgets) && entry.backup == Some(id) {
+        if rules.breaks(Rule::RestartedBackupRejoins) && entry.backup == Some(id) {
             return self.follow(id, entry.epoch, entry.primary);
         }
         let partner = match entry {
@@ -271,7 +273,7 @@ impl State {
         let mine = it.standing();
         let is_fresh = |it: &Said| it.0 == entry.epoch;
         let longer = match others[partner].filter(is_fresh).map(|it| it.1) {
-            Some(theirs) if rules.has(Plant::ShorterWins) => (mine, id) < (theirs, partner),
+            Some(theirs) if rules.breaks(Rule::LongerLogWins) => (mine, id) < (theirs, partner),
             Some(theirs) => (theirs, partner) < (mine, id),
             None => false,
         };
@@ -377,7 +379,7 @@ impl State {
     fn on_append(&mut self, rules: Rules, id: Id, first: usize, records: &[Rec]) {
         let it = &mut self.replicas[id];
         let Role::Backup { epoch, primary, acking } = it.role else { return };
-        if !acking && !rules.has(Plant::AckWhileSwapping) {
+        if !acking && !rules.breaks(Rule::StopAckBeforeSwap) {
             return;
         }
         let after = it.log.len();
@@ -406,7 +408,7 @@ impl State {
     /// `Backup::suspect`.
     fn suspect(&mut self, rules: Rules, id: Id, silent: bool) {
         let Role::Backup { epoch, acking, .. } = self.replicas[id].role else { return };
-        if rules.has(Plant::PromoteUnasked) {
+        if rules.breaks(Rule::PromoteBySwap) {
             return self.begin_reign(rules, id, Entry { epoch: epoch + 1, primary: id, backup: None });
         }
         if acking && self.replicas[id].asked.is_none() {
@@ -447,7 +449,7 @@ impl State {
         }
         let head = self.replicas[id].log.len();
         let mode = match entry.backup {
-            Some(backup) if rules.has(Plant::RestartReigns) => Mode::Paired(Follower {
+            Some(backup) if rules.breaks(Rule::RestartLosesRole) => Mode::Paired(Follower {
                 id: backup,
                 since: entry.epoch,
                 confirmed: false,
@@ -560,7 +562,7 @@ impl State {
     fn lose_follower(&mut self, rules: Rules, id: Id) {
         let Role::Primary { epoch, mode, .. } = &mut self.replicas[id].role else { return };
         match *mode {
-            Mode::Paired(_) if rules.has(Plant::SoloUnasked) => {
+            Mode::Paired(_) if rules.breaks(Rule::SoloBySwap) => {
                 let alone = Entry { epoch: *epoch + 1, primary: id, backup: None };
                 self.reign_on(rules, id, alone);
             }
@@ -614,7 +616,7 @@ impl State {
     fn recruit(&mut self, rules: Rules, from: Id, id: Id, last: u8, index: usize) {
         let it = &mut self.replicas[id];
         let Role::Primary { epoch, announced, .. } = it.role else { return };
-        let keeps = rules.has(Plant::KeepSuffix) && 0 < index;
+        let keeps = rules.breaks(Rule::DropUnacknowledgedSuffix) && 0 < index;
         let (at, msg) = if it.has(last, index) || keeps {
             (index, Msg::Follow { epoch, last, index })
         } else {
@@ -643,7 +645,7 @@ impl State {
         let it = &self.replicas[id];
         let Role::Primary { mode, .. } = it.role else { return 0 };
         let (head, persisted) = (it.log.len(), it.persisted());
-        if rules.has(Plant::AnnounceEarly) {
+        if rules.breaks(Rule::AnnounceAfterAck) {
             return head;
         }
         let paired = |follower: Follower| match rules.durability {
@@ -651,9 +653,9 @@ impl State {
             Durability::Batched | Durability::Lazy => follower.acked,
         };
         let committed = match mode {
-            Mode::Alone | Mode::Recruiting(_) if rules.has(Plant::SoloUnsynced) => head,
+            Mode::Alone | Mode::Recruiting(_) if rules.breaks(Rule::SoloWaitsForDisk) => head,
             Mode::Alone | Mode::Recruiting(_) => persisted,
-            Mode::Reaching(_) | Mode::Naming(_) if rules.has(Plant::SoloWhileNaming) => persisted,
+            Mode::Reaching(_) | Mode::Naming(_) if rules.breaks(Rule::NamedBackupCounts) => persisted,
             Mode::Reaching(follower) | Mode::Naming(follower) => follower.acked.min(persisted),
             Mode::Syncing(follower) | Mode::Leaving(follower) if !rules.is(Flaw::LeaveUnsynced) => {
                 follower.acked.min(persisted)

@@ -13,7 +13,7 @@ fn check(name: &str, durability: Durability, small: Bounds, full: Bounds) {
         Depth::Small => small,
         Depth::Full => full,
     };
-    let rules = Rules { durability, plant: None, flaw: None };
+    let rules = Rules { durability, broken: None, flaw: None };
     let count = check_holds(&format!("failover, {name}"), Failover { rules, bounds });
     assert!(Depth::wanted() == Depth::Small || 1_000_000 <= count, "{name}: only {count} states");
 }
@@ -48,9 +48,9 @@ fn a_third_replica_does_no_harm() {
     check("three replicas", Batched, small, full);
 }
 
-fn check_plant(plant: Plant, durability: Durability, bounds: Bounds, property: &'static str) {
-    let rules = Rules { durability, plant: Some(plant), flaw: None };
-    check_fails(&format!("{plant:?}"), Failover { rules, bounds }, property);
+fn check_broken(rule: Rule, durability: Durability, bounds: Bounds, property: &'static str) {
+    let rules = Rules { durability, broken: Some(rule), flaw: None };
+    check_fails(&format!("{rule:?}"), Failover { rules, bounds }, property);
 }
 
 /// What the paper would have us do, and what the simulator plants.
@@ -58,21 +58,26 @@ fn check_plant(plant: Plant, durability: Durability, bounds: Bounds, property: &
 fn planted_mistakes_are_rejected() {
     let calm = Bounds { alarms: 0, ..SMALL };
     let alive = Bounds { crashes: 0, ..SMALL };
-    check_plant(Plant::AnnounceEarly, Batched, alive, NOTHING_LOST);
-    check_plant(Plant::PromoteUnasked, Batched, alive, DEPOSED_SILENT);
-    check_plant(Plant::SoloUnasked, Batched, alive, ONE_HISTORY);
-    check_plant(Plant::AckWhileSwapping, Batched, SMALL, NOTHING_LOST);
-    check_plant(Plant::UnknownIsLost, Batched, Bounds { unknowns: 1, ..SMALL }, NOTHING_LOST);
-    check_plant(Plant::SoloUnsynced, Batched, calm, NOTHING_LOST);
-    check_plant(Plant::SoloWhileNaming, Batched, alive, NOTHING_LOST);
-    check_plant(Plant::KeepSuffix, Batched, Bounds { alarms: 2, epochs: 4, ..alive }, NOTHING_LOST);
-    check_plant(Plant::RestartReigns, Batched, calm, ONE_REIGN);
-    check_plant(Plant::ShorterWins, Synced, Bounds { crashes: 2, ..calm }, NOTHING_LOST);
-    check_plant(Plant::BackupForgets, Batched, SMALL, NOTHING_LOST);
+    check_broken(Rule::AnnounceAfterAck, Batched, alive, NOTHING_LOST);
+    check_broken(Rule::PromoteBySwap, Batched, alive, DEPOSED_SILENT);
+    check_broken(Rule::SoloBySwap, Batched, alive, ONE_HISTORY);
+    check_broken(Rule::StopAckBeforeSwap, Batched, SMALL, NOTHING_LOST);
+    check_broken(Rule::UnknownSwapMayHappen, Batched, Bounds { unknowns: 1, ..SMALL }, NOTHING_LOST);
+    check_broken(Rule::SoloWaitsForDisk, Batched, calm, NOTHING_LOST);
+    check_broken(Rule::NamedBackupCounts, Batched, alive, NOTHING_LOST);
+    check_broken(
+        Rule::DropUnacknowledgedSuffix,
+        Batched,
+        Bounds { alarms: 2, epochs: 4, ..alive },
+        NOTHING_LOST,
+    );
+    check_broken(Rule::RestartLosesRole, Batched, calm, ONE_REIGN);
+    check_broken(Rule::LongerLogWins, Synced, Bounds { crashes: 2, ..calm }, NOTHING_LOST);
+    check_broken(Rule::RestartedBackupRejoins, Batched, SMALL, NOTHING_LOST);
 }
 
 fn check_flaw(flaw: Flaw, durability: Durability, bounds: Bounds, property: &'static str) {
-    let rules = Rules { durability, plant: None, flaw: Some(flaw) };
+    let rules = Rules { durability, broken: None, flaw: Some(flaw) };
     check_fails(&format!("{flaw:?}"), Failover { rules, bounds }, property);
 }
 

@@ -1,16 +1,17 @@
-//! Who sees whom: what each player has been told of, and who must be told when an object changes.
+//! Who sees whom: what each client has been told of, and which clients must be told when an object changes.
 
-use super::Primary;
-use super::reach::InSight;
+use super::Audience;
 use crate::config::VIEW_SLACK_PERCENT;
-use crate::core::{Core, Out, Purpose};
+use crate::core::Core;
 use crate::msg::{Down, Shown};
+use crate::primary::context::Ctx;
+use crate::primary::execution::InSight;
 use crate::table::Object;
 use game::Objects;
 use machine::{Address, Time};
 use rustc_hash::FxHashMap;
 use serde_bytes::ByteBuf;
-use space::{Distance, Millis, Motion, ObjectId, Position, Velocity};
+use space::{Distance, ObjectId, Position};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Both directions of "knows of".
@@ -40,7 +41,7 @@ impl Views {
         }
     }
 
-    /// An object is gone; says who knew of it.
+    /// An object is gone; says which clients knew of it.
     pub(super) fn forget_object(&mut self, object: ObjectId) -> Vec<Address> {
         let viewers = self.viewers.remove(&object).unwrap_or_default();
         for viewer in &viewers {
@@ -72,45 +73,41 @@ impl Views {
     }
 }
 
-impl Primary {
-    /// Looks who came into sight of whom, and stops who walks out of the world.
-    pub(super) fn look_around(&mut self, core: &mut Core, out: &mut Out) {
-        core.wake_after(Purpose::Views, core.config.timing.views);
-        let now = core.world_now();
-        self.stop_at_the_edge(core, now, out);
-        core.state.objects.refresh(now);
+impl Audience {
+    /// Looks which objects came into sight of which clients, and stops objects that walk out of the world.
+    pub(in crate::primary) fn look_around(&mut self, cx: &mut Ctx<'_>) {
+        let now = cx.world_now();
+        self.stop_at_the_edge(cx, now);
+        cx.core.state.objects.refresh(now);
         self.borders.refresh(now);
-        for (address, avatar) in self.clients.entered() {
-            self.look(core, address, avatar, now, out);
+        for (address, avatar) in self.sessions.entered() {
+            self.look(cx, address, avatar, now);
         }
-        self.let_leave(core, out);
     }
 
-    /// Everything a player sees, for one who has just come.
-    pub(super) fn sight(&mut self, core: &mut Core, address: Address, avatar: ObjectId) -> Vec<Shown> {
-        let now = core.world_now();
-        core.state.objects.refresh(now);
+    /// Everything a client sees that has just entered.
+    pub(super) fn sight(&mut self, cx: &mut Ctx<'_>, address: Address, avatar: ObjectId) -> Vec<Shown> {
+        let now = cx.world_now();
+        cx.core.state.objects.refresh(now);
         self.borders.refresh(now);
         self.views.forget_viewer(address);
-        let Some(centre) = self.place_of(core, avatar, now) else { return Vec::new() };
-        let mut objects = self.settled_near(core, centre, core.config.view(), now);
-        objects.sort_unstable();
-        self.come_into_sight(core, address, &objects)
+        let Some(centre) = self.place_of(cx.core, avatar, now) else { return Vec::new() };
+        let objects = self.settled_near(cx.core, centre, cx.core.config.view(), now);
+        self.come_into_sight(cx.core, address, &objects)
     }
 
-    fn look(&mut self, core: &Core, address: Address, avatar: ObjectId, now: Time, out: &mut Out) {
-        let Some(centre) = self.place_of(core, avatar, now) else { return };
-        let view = core.config.view();
-        let mut fresh = self.settled_near(core, centre, view, now);
+    fn look(&mut self, cx: &mut Ctx<'_>, address: Address, avatar: ObjectId, now: Time) {
+        let Some(centre) = self.place_of(cx.core, avatar, now) else { return };
+        let view = cx.core.config.view();
+        let mut fresh = self.settled_near(cx.core, centre, view, now);
         fresh.retain(|&it| !self.views.viewers(it).contains(&address));
-        fresh.sort_unstable();
-        let shown = self.come_into_sight(core, address, &fresh);
+        let shown = self.come_into_sight(cx.core, address, &fresh);
         let far = with_slack(view);
         let is_far = |it: &ObjectId| {
             *it != avatar
-                && match self.place_of(core, *it, now) {
+                && match self.place_of(cx.core, *it, now) {
                     Some(place) => !centre.is_within(far, place),
-                    None => self.is_settled(*it), // Nobody tells of it any more.
+                    None => self.unannounced.is_settled(*it), // No record will tell of it any more.
                 }
         };
         let hidden: Vec<_> = self.views.known(address).filter(is_far).collect();
@@ -118,16 +115,16 @@ impl Primary {
             self.views.hide(address, object);
         }
         if !shown.is_empty() || !hidden.is_empty() {
-            self.say(address, Down::Views { shown, hidden }, out);
+            cx.say(address, Down::Views { shown, hidden });
         }
     }
 
-    /// Objects near a place of which everything written has been told.
+    /// Objects near a place of which everything committed is announced, by name.
     fn settled_near(&self, core: &Core, centre: Position, view: Distance, now: Time) -> Vec<ObjectId> {
         let mut near = Vec::new();
-        let in_sight = InSight(&core.state.objects, self.borders.ghosts());
+        let in_sight = InSight(&core.state.objects, self.ghosts());
         in_sight.visit(centre, view, now, &mut |object, motion| {
-            if centre.is_within(view, motion.position_at(now)) && self.is_settled(object) {
+            if centre.is_within(view, motion.position_at(now)) && self.unannounced.is_settled(object) {
                 near.push(object);
             }
         });
@@ -139,7 +136,7 @@ impl Primary {
     fn come_into_sight(&mut self, core: &Core, address: Address, objects: &[ObjectId]) -> Vec<Shown> {
         let mut shown = Vec::new();
         for &object in objects {
-            let Some(viewer) = self.clients.viewer(address, object) else { continue };
+            let Some(viewer) = self.sessions.viewer(address, object) else { continue };
             let Some(it) = self.object(core, object) else { continue };
             let Some(bytes) = core.config.rules.show(&it.state, viewer) else { continue };
             let (incarnation, version, motion) = (it.incarnation, it.version, it.motion);
@@ -149,13 +146,13 @@ impl Primary {
         shown
     }
 
-    /// The players whose avatars are near a place.
+    /// The clients whose avatars are near a place.
     pub(super) fn viewers_near(&self, core: &mut Core, place: Position, reach: Distance) -> Vec<Address> {
         let now = core.world_now();
         let mut viewers = Vec::new();
         core.state.objects.visit(place, reach, now, &mut |object, motion| {
             if place.is_within(reach, motion.position_at(now)) {
-                viewers.extend(self.clients.of_avatar(object));
+                viewers.extend(self.sessions.of_avatar(object));
             }
         });
         viewers.sort_unstable();
@@ -165,54 +162,16 @@ impl Primary {
 
     /// An object of ours, or the ghost of another zone's.
     fn object<'a>(&'a self, core: &'a Core, object: ObjectId) -> Option<&'a Object> {
-        core.state.objects.get(object).or_else(|| self.borders.ghosts().get(object))
+        core.state.objects.get(object).or_else(|| self.ghosts().get(object))
     }
 
     fn place_of(&self, core: &Core, object: ObjectId, now: Time) -> Option<Position> {
         self.object(core, object).map(|it| it.motion.position_at(now))
     }
-
-    /// Nobody walks out of the world: whoever would is stopped at its edge.
-    fn stop_at_the_edge(&mut self, core: &mut Core, now: Time, out: &mut Out) {
-        let region = core.config.map.bounds();
-        let is_out =
-            |motion: &Motion| motion.velocity != Velocity::ZERO && !region.contains(motion.position_at(now));
-        let strayed: Vec<_> =
-            core.state.objects.iter().filter(|it| is_out(&it.motion)).map(|it| (it.id, it.motion)).collect();
-        let stopped: Vec<_> = strayed
-            .iter()
-            .map(|(id, motion)| (*id, stopped(motion, now, |place| region.contains(place))))
-            .collect();
-        for (object, motion) in stopped {
-            self.steer(core, object, motion, out);
-            if let Some(address) = self.clients.of_avatar(object) {
-                self.say(address, Down::Corrected(motion), out);
-            }
-        }
-    }
 }
 
-fn with_slack(view: Distance) -> Distance {
+/// A distance a little beyond the view: an object that was seen stays in sight up to there.
+pub(super) fn with_slack(view: Distance) -> Distance {
     let far = u64::from(view.millimetres()) * u64::from(100 + VIEW_SLACK_PERCENT) / 100;
     u32::try_from(far).ok().and_then(|it| Distance::new(it).ok()).unwrap_or(Distance::MAX)
-}
-
-/// The motion of somebody who stops at the last millisecond at which they were inside, or where they started.
-fn stopped(motion: &Motion, now: Time, is_inside: impl Fn(Position) -> bool) -> Motion {
-    let (mut inside, mut outside) = (motion.start.0, now.as_millis() + 1);
-    while inside + 1 < outside {
-        let middle = inside + (outside - inside) / 2;
-        if is_inside(motion.position_at(Millis(middle).time())) {
-            inside = middle;
-        } else {
-            outside = middle;
-        }
-    }
-    let at = motion.rebased(Millis(inside).time());
-    Motion {
-        velocity: Velocity::ZERO,
-        sequence: motion.sequence.saturating_add(1),
-        start: Millis::floor(now).max(motion.start),
-        ..at
-    }
 }

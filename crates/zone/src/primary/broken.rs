@@ -1,0 +1,75 @@
+//! What happens where a rule is broken on purpose, as far as it is more than one expression: see [`crate::Rule`].
+//!
+//! Nothing here runs in a real world. Each function is called from the one line that otherwise keeps its rule.
+
+use super::execution::{Failed, Work};
+use super::turn::Turn;
+use crate::core::Core;
+use crate::entry::Reign;
+use crate::note::Ran;
+use crate::record::{Change, Record};
+use crate::replica::Transition;
+use crate::rule::{BrokenRules, Rule};
+use game::Call;
+use machine::Address;
+use space::Epoch;
+
+/// [`Rule::PromoteBySwap`] is broken: a backup that hears nothing takes over without asking.
+pub(crate) fn promoted_without_swap(core: &Core, epoch: Epoch, primary: Address) -> Transition {
+    let reign = Reign { epoch, primary, backup: None };
+    Transition::Reign(reign.next(core.config.me, None))
+}
+
+/// [`Rule::SoloBySwap`] is broken: a primary that hears nothing goes on alone without asking.
+pub(crate) fn solo_without_swap(core: &Core, epoch: Epoch) -> Reign {
+    let me = core.config.me;
+    Reign { epoch, primary: me, backup: None }.next(me, None)
+}
+
+/// [`Rule::VersionsWithoutGaps`] is broken: a later reign leaves room for versions that it may not know of.
+pub(crate) fn skip_versions(epoch: Epoch, changes: &mut [Change]) {
+    for change in changes {
+        if let Change::Put { version, .. } | Change::Removed { version, .. } = change
+            && 1 < epoch.0
+            && 1 < *version
+        {
+            *version += 1;
+        }
+    }
+}
+
+/// [`Rule::LogTimers`] or [`Rule::LogLetters`] may be broken: the bytes of a record as the log gets them.
+pub(crate) fn logged_bytes(broken: BrokenRules, record: &Record) -> Vec<u8> {
+    let is_lost = |it: &Change| match it {
+        Change::TimerSet { .. } => broken.has(Rule::LogTimers),
+        Change::LetterSent { .. } => broken.has(Rule::LogLetters),
+        _ => false,
+    };
+    let mut record = record.clone();
+    record.changes.retain(|it| !is_lost(it));
+    record.to_bytes()
+}
+
+/// [`Rule::OneRecordPerEvent`] is broken: every change of an event is committed as a record of its own.
+pub(crate) fn tear(record: Record, mut note: Option<Ran>, mut commit: impl FnMut(Record, Option<Ran>)) {
+    for (index, change) in (record.index..).zip(record.changes.clone()) {
+        let part = Record { index, changes: vec![change], notices: Vec::new(), ..record.clone() };
+        commit(part, note.take());
+    }
+}
+
+impl Turn<'_> {
+    /// [`Rule::ActionsInOrder`] is broken: an action is executed whatever its number.
+    pub(super) fn act_out_of_order(&mut self, work: &Work) {
+        let Work::Act { player, action, .. } = work else { return };
+        let Some(actor) = self.cx.core.state.players.get(player).and_then(|it| it.avatar) else { return };
+        let call = Call::Act { actor, action };
+        let now = self.cx.world_now();
+        let scope = self.cx.core.config.rules.scope(&self.cx.core.state.objects, now, call);
+        let result = match scope {
+            Ok(scope) => self.execute(call, scope),
+            Err(why) => Err(Failed::refused(why)),
+        };
+        self.finish(work, result);
+    }
+}
