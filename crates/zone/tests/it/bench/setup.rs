@@ -1,0 +1,166 @@
+//! The worlds that tables begin with.
+
+use super::game::{Numbers, Thing};
+use super::names::{self, replica, zone_of};
+use super::node::Node;
+use super::words;
+use super::world::World;
+use game::Hosted;
+use machine::{Address, Span};
+use space::{Line, Partition, Polygon, Position, ZoneId};
+use std::sync::Arc;
+use zone::{Config, Durability, Player, PlayerConfig, Plants, Replica, Reign, Timing};
+
+/// Where the borders are, in metres: west of the first is zone 1.
+const BORDERS: [i64; 2] = [0, 40];
+
+/// The world reaches this far from its origin.
+const EDGE: i64 = 200_000;
+
+/// Hosts `a`, `b` and `c` may hold replicas of each zone.
+const HOSTS: u64 = 3;
+
+/// How long a new world runs before a table begins: until every zone is paired, has met its neighbours and let its
+/// players in.
+const SETTLED: Span = Span::from_secs(4);
+
+/// What a table says of its world before it begins.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub zones: u32,
+    /// How many hosts run at the beginning.
+    pub hosts: u64,
+    pub durability: Durability,
+    /// Whether a replica may go on alone after a full stop although its partner has not come back.
+    pub force: bool,
+    pub game: Numbers,
+    /// The machines of players who are in at the beginning.
+    players: Vec<String>,
+    /// Whether the zone with the highest number has a newer map than the others.
+    pub newer_map: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let (zones, hosts, durability) = (1, 2, Durability::Batched);
+        let (game, players) = (Numbers::default(), Vec::new());
+        Self { zones, hosts, durability, force: false, game, players, newer_map: false }
+    }
+}
+
+fn place(x: &str) -> Position {
+    Position::from_metres(x.parse().unwrap(), 0.0).unwrap()
+}
+
+/// The world, cut from west to east.
+fn map(zones: u32) -> Partition {
+    let corner = |sign: i64| Position::saturating(sign * EDGE, sign * EDGE);
+    let mut map = Partition::new(Polygon::rectangle(corner(-1), corner(1)).unwrap(), ZoneId(1));
+    for (zone, x) in (1..zones).zip(BORDERS) {
+        let at = |y| Position::saturating(x * 1_000, y);
+        map = map.split(ZoneId(zone), Line::through(at(0), at(1)).unwrap(), ZoneId(zone + 1)).unwrap();
+    }
+    map
+}
+
+impl World {
+    /// A line of the first block of a table. Whether it is one.
+    pub fn prepare(&mut self, line: &str) -> bool {
+        let setup = &mut self.setup;
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["zone"] => (),
+            ["alone"] => setup.hosts = 1,
+            ["two", "zones"] => setup.zones = 2,
+            ["three", "zones"] => setup.zones = 3,
+            ["durability", "synced"] => setup.durability = Durability::Synced,
+            ["durability", "lazy"] => setup.durability = Durability::Lazy,
+            ["forced"] => setup.force = true,
+            ["newer", "map"] => setup.newer_map = true,
+            ["show", kind] => drop(self.shown.insert(words::Kind::parse(kind))),
+            ["player", name, value, "at", x] => self.add_player(name, value, x, true),
+            ["away", name, value, "at", x] => self.add_player(name, value, x, false),
+            ["object", name, value, "at", x] => self.add_object(name, value, x, false),
+            ["thinker", name, value, "at", x] => self.add_object(name, value, x, true),
+            _ => return false,
+        }
+        true
+    }
+
+    fn add_player(&mut self, name: &str, value: &str, x: &str, is_in: bool) {
+        self.names.add_player(name);
+        let id = self.names.player_of(name).0;
+        self.setup.game.players.insert(id, (value.parse().unwrap(), place(x)));
+        self.setup.players.extend(is_in.then(|| name.to_owned()));
+    }
+
+    fn add_object(&mut self, name: &str, value: &str, x: &str, thinks: bool) {
+        let thing = Thing { name: name.to_owned(), value: value.parse().unwrap(), thinks };
+        self.setup.game.things.push((thing, place(x)));
+    }
+
+    /// Starts the world, and lets it run until it is at rest. From then on the table decides what passes.
+    pub fn begin(&mut self) {
+        for zone in 1..=self.setup.zones {
+            for host in 0..self.setup.hosts {
+                let address = replica(ZoneId(zone), host);
+                let node = self.new_replica(address);
+                self.start(address, node);
+                self.advance(Span::from_millis(500));
+            }
+        }
+        for name in self.setup.players.clone() {
+            let node = self.new_player(&name);
+            self.start(self.names.address(&name), node);
+        }
+        self.advance(SETTLED);
+        self.links.flow = false;
+        self.lines();
+        (1..=self.setup.zones).for_each(|zone| self.introduce(ZoneId(zone)));
+    }
+
+    fn introduce(&mut self, zone: ZoneId) {
+        let entry = self.directory.entry(&zone::key(zone)).and_then(Reign::from_bytes).unwrap();
+        let Some(Node::Replica(primary)) = self.nodes.get(&entry.primary) else { return };
+        let mut objects: Vec<_> = primary.state().objects.iter().collect();
+        objects.sort_unstable_by_key(|it| it.id);
+        let at = |it: &zone::Object| f64::from(it.motion.position_at(self.now).x()) / 1_000.0;
+        let objects = objects.into_iter().map(|it| format!("{} at {} m", words::thing(&it.state), at(it)));
+        let (objects, head) = (words::list(objects), primary.head());
+        self.say(format!("z{}: {}, log up to {head}; {objects}", zone.0, words::reign(entry)));
+    }
+
+    /// A replica that has just been started.
+    pub fn new_replica(&self, me: Address) -> Node {
+        let zone = zone_of(me).unwrap();
+        let map = match self.setup.newer_map && zone.0 == self.setup.zones {
+            true => map(self.setup.zones + 1),
+            false => map(self.setup.zones),
+        };
+        Node::Replica(Box::new(Replica::new(Config {
+            zone,
+            map: Arc::new(map),
+            zone_of: Arc::new(zone_of),
+            rules: Arc::new(Hosted(self.setup.game.clone())),
+            me,
+            peers: (0..HOSTS).map(|host| replica(zone, host)).collect(),
+            founds: names::host(me) == 'a',
+            force: self.setup.force,
+            durability: self.setup.durability,
+            timing: Timing::default(),
+            seed: 1,
+            players_max: 8,
+            notes: true,
+            plants: Plants::NONE,
+        })))
+    }
+
+    /// A player who has just been started: `ann`, or `ann-2` for her second session.
+    pub fn new_player(&mut self, machine: &str) -> Node {
+        self.names.add_player(machine);
+        let (player, session) = self.names.player_of(machine);
+        let name = self.names.player(player).to_owned();
+        let plants = Plants::NONE;
+        let config = PlayerConfig { player, session, name, seed: 1, notes: false, plants };
+        Node::Player(Box::new(Player::new(config)))
+    }
+}

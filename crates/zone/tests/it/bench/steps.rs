@@ -1,0 +1,195 @@
+//! The language of the tables: one step per line.
+
+use super::game::Action;
+use super::links::Way;
+use super::names::zone_of;
+use super::node::Node;
+use super::services::Fate;
+use super::words::Kind;
+use super::world::World;
+use machine::{Address, Lane, Span};
+use serde_bytes::ByteBuf;
+use space::{Heading, Motion, Velocity};
+use zone::{Command, Msg, Up, Want};
+
+/// A wait of this length or more says when things happened.
+const COUNTED: Span = Span::from_millis(100);
+
+impl World {
+    /// Carries out a step.
+    pub fn step_line(&mut self, line: &str) {
+        let words: Vec<_> = line.split(' ').collect();
+        match words[..] {
+            ["wait", count, unit] => self.wait(count, unit),
+            ["deliver", "all"] => self.deliver_all(),
+            ["deliver", count, from, "->", to] => self.deliver_some((from, to), count.parse().unwrap()),
+            ["deliver", from, "->", to] => self.deliver_some((from, to), usize::MAX),
+            ["drop", from, "->", to] => self.drop_messages(from, to),
+            ["cut", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.cut(it)),
+            ["mend", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.mend(it)),
+            ["break", one, "<->", other] => {
+                self.connect(self.names.address(one), self.names.address(other));
+            }
+            ["links", "flow"] => self.links.flow = true,
+            ["links", "wait"] => self.links.flow = false,
+            ["start" | "kill" | "pause" | "resume" | "look", name] => self.machine_step(words[0], name),
+            ["disk", name, does] => self.disk_step(name, does),
+            ["directory", ..] => self.directory_step(&words[1..]),
+            ["show", kind] => drop(self.shown.insert(Kind::parse(kind))),
+            ["hide", kind] => drop(self.shown.remove(&Kind::parse(kind))),
+            [name, ..] => self.player_step(name, &line[name.len() + 1..]),
+            [] => (),
+        }
+        self.settle();
+        self.counts_from = None;
+    }
+
+    fn wait(&mut self, count: &str, unit: &str) {
+        let count = count.parse().unwrap();
+        let span = if unit == "s" { Span::from_secs(count) } else { Span::from_millis(count) };
+        self.counts_from = (COUNTED <= span).then_some(self.now);
+        self.advance(span);
+    }
+
+    // Links.
+
+    fn way(&self, from: &str, to: &str) -> Way {
+        (self.names.address(from), self.names.address(to))
+    }
+
+    /// `a -> b` is one direction, `a <-> b` both.
+    fn ways(&self, words: &[&str]) -> Vec<Way> {
+        match words {
+            [from, "->", to] => vec![self.way(from, to)],
+            [one, "<->", other] => vec![self.way(one, other), self.way(other, one)],
+            _ => panic!("no link: {words:?}"),
+        }
+    }
+
+    fn deliver_all(&mut self) {
+        while let Some(way) = self.next_way(true) {
+            self.deliver(way);
+            self.settle();
+        }
+    }
+
+    fn deliver_some(&mut self, (from, to): (&str, &str), count: usize) {
+        let way = self.way(from, to);
+        let waiting = self.links.len(way);
+        if waiting == 0 {
+            self.say(format!("nothing waits from {from} to {to}"));
+        }
+        for _ in 0..waiting.min(count) {
+            self.deliver(way);
+        }
+    }
+
+    /// A link loses nothing while both ends live.
+    fn drop_messages(&mut self, from: &str, to: &str) {
+        let way = self.way(from, to);
+        let dead = |it: Address| !self.nodes.contains_key(&it);
+        assert!(dead(way.0) || dead(way.1), "{from} and {to} live: `break` their link instead");
+        self.links.drop_all(way);
+    }
+
+    // Machines, disks, the directory.
+
+    fn machine_step(&mut self, does: &str, name: &str) {
+        let address = match does {
+            "start" if !name.starts_with('z') => self.names.add_player(name),
+            _ => self.names.address(name),
+        };
+        match does {
+            "start" => {
+                let is_replica = zone_of(address).is_some();
+                let node = if is_replica { self.new_replica(address) } else { self.new_player(name) };
+                self.start(address, node);
+            }
+            "kill" => self.kill(address),
+            "pause" => drop(self.paused.insert(address)),
+            "resume" => drop(self.paused.remove(&address)),
+            _ => self.look(address),
+        }
+    }
+
+    fn disk_step(&mut self, name: &str, does: &str) {
+        let address = self.names.address(name);
+        let disk = self.disks.entry(address).or_default();
+        let done = match does {
+            "waits" => {
+                disk.waits = true;
+                Vec::new()
+            }
+            "runs" => {
+                disk.waits = false;
+                disk.persist()
+            }
+            "persists" => disk.persist(),
+            "fails" => disk.fail(),
+            _ => panic!("a disk waits, runs, persists or fails"),
+        };
+        self.answers.extend(done.into_iter().map(|it| (address, Command::Disk(it))));
+    }
+
+    fn directory_step(&mut self, words: &[&str]) {
+        let (of, fate) = match words {
+            ["waits"] => return self.directory.waits = true,
+            ["runs"] => {
+                self.directory.waits = false;
+                (None, Fate::Answered)
+            }
+            ["answers"] => (None, Fate::Answered),
+            ["answers", name] => (Some(self.names.address(name)), Fate::Answered),
+            ["serves", name, "and", "its", "answer", "is", "lost"] => {
+                (Some(self.names.address(name)), Fate::AnswerLost)
+            }
+            ["never", "hears", name] => (Some(self.names.address(name)), Fate::Lost),
+            _ => panic!("no step of the directory: {words:?}"),
+        };
+        for (who, _, done) in self.directory.answer(self.now, of, fate) {
+            self.directory_answers(who, done, true);
+        }
+    }
+
+    // Players.
+
+    fn player_step(&mut self, name: &str, does: &str) {
+        let who = self.names.address(name);
+        let (verb, rest) = does.split_once(' ').unwrap_or((does, ""));
+        match verb {
+            "acts" => {
+                let action = Action::parse(rest, &self.names);
+                self.want(who, Want::Act(postcard::to_stdvec(&action).unwrap()));
+            }
+            "walks" => self.want(who, Want::Steer(velocity(rest), Heading::EAST)),
+            "stops" => self.want(who, Want::Steer(Velocity::ZERO, Heading::EAST)),
+            "leaves" => self.want(who, Want::Leave),
+            "forges" => self.forge(who, rest),
+            _ => panic!("no step: {name} {does}"),
+        }
+    }
+
+    /// `forges act 2, add 5`: a client that breaks the rules sends whatever number it likes.
+    fn forge(&mut self, who: Address, text: &str) {
+        let Some(Node::Player(player)) = self.nodes.get(&who) else { panic!("only players forge") };
+        let home = player.home().expect("a player who is in");
+        let (number, action) = text.strip_prefix("act ").and_then(|it| it.split_once(", ")).unwrap();
+        let action = ByteBuf::from(postcard::to_stdvec(&Action::parse(action, &self.names)).unwrap());
+        let (number, motion) = (number.parse().unwrap(), Motion::default());
+        self.send(who, &[home], Lane::Sure, &Msg::Up(Up::Act { number, acked: 0, motion, action }));
+    }
+}
+
+/// `east 4`: metres a second.
+fn velocity(text: &str) -> Velocity {
+    let (direction, speed) = text.split_once(' ').unwrap();
+    let speed: f64 = speed.parse().unwrap();
+    let (x, y) = match direction {
+        "east" => (speed, 0.0),
+        "west" => (-speed, 0.0),
+        "north" => (0.0, speed),
+        "south" => (0.0, -speed),
+        _ => panic!("no direction: {direction}"),
+    };
+    Velocity::from_metres(x, y).unwrap()
+}
