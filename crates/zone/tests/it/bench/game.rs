@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const VALUE_MAX: i64 = 99;
 
 /// How far a spoken word is heard.
-const HEARD: Distance = Distance::of_metres(20);
+const HEARD: Distance = Distance::of_metres(30);
 
 /// Everything stored about one object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Schema)]
@@ -68,7 +68,7 @@ impl Game for Numbers {
     type Refusal = String;
     type Letter = Letter;
     const NAME: &'static str = "Numbers";
-    const RANGE: Distance = Distance::of_metres(20);
+    const RANGE: Distance = Distance::of_metres(30);
 
     fn populate(&self, tx: &mut Tx<'_, '_, Self>, _: &Polygon) {
         for (thing, place) in &self.things {

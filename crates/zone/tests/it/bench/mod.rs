@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `zone` | one zone, primary on host a, backup on host b; host c can be started |
 //! | `alone` | one zone, host a alone; b and c can be started |
-//! | `two zones`, `three zones` | borders at x = 0 m and x = 40 m; each zone led by its host a, with backup b |
+//! | `two zones`, `three zones` | borders at x = 0 m and x = 60 m; each zone led by its host a, with backup b |
 //! | `player ann 3 at -5` | a player whose avatar has number 3, at x = -5 m |
 //! | `away ann 3 at -5` | the same, not started yet |
 //! | `object rock 5 at 2` | an object; `thinker` makes its number even by itself |
@@ -40,7 +40,8 @@
 //! | `directory serves z1.b and its answer is lost`, `directory never hears z1.b` | the replica hears "unknown" |
 //! | `wait 300 ms`, `wait 2 s` | time passes |
 //! | `look z1.a`, `look ann` | what a machine holds or sees |
-//! | `show beacons` | also `moves`, `acks`, `seeks`, `borders`, `reads`, `disks` |
+//! | `show beacons` | also `moves`, `acks`, `seeks`, `borders`, `reads`, `disks`: hidden otherwise |
+//! | `hide replication` | how records reach the backup and are announced: it happens by itself, unseen |
 
 #![allow(clippy::unwrap_used, reason = "all of this is a test, its helper functions too")]
 

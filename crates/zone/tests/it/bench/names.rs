@@ -18,6 +18,8 @@ pub struct Names {
     /// Players' machines: `ann`, and `ann-2` for a second session of hers.
     machines: Vec<String>,
     players: Vec<String>,
+    /// Whether it matters how far a backup's disk is.
+    pub counts_disks: bool,
 }
 
 /// The address of a zone's replica on a host: 0 is `a`.

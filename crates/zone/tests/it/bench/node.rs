@@ -1,7 +1,7 @@
 //! A machine on the bench: a replica or a player, both known by the `Machine` contract alone.
 
 use super::names;
-use super::words;
+use super::words::{self, Kind};
 use super::world::World;
 use machine::{Address, Effect, Input, Lane, Machine, Outbox, Time, directory, disk};
 use std::convert::Infallible;
@@ -84,7 +84,7 @@ impl World {
     fn ask_disk(&mut self, who: Address, request: disk::Request) {
         let disk = self.disks.entry(who).or_default();
         let recalls = matches!(request, disk::Request::Recall { .. });
-        let shown = (disk.waits || self.shown.contains(&words::Kind::Disks)) && !recalls;
+        let shown = (disk.waits || !self.hidden.contains(&Kind::Disks)) && !recalls;
         let line = format!("{} -> disk: {}", self.names.machine(who), words::disk(&request));
         let done = disk.ask(request);
         if shown {
@@ -99,7 +99,7 @@ impl World {
             directory::Request::Clock { .. } => false,
             directory::Request::Swap { .. } => true,
             directory::Request::Read { .. } => {
-                self.directory.waits || self.has_role(who) || self.shown.contains(&words::Kind::Reads)
+                self.directory.waits || self.has_role(who) || !self.hidden.contains(&Kind::Reads)
             }
         };
         if shown {
@@ -132,14 +132,14 @@ impl World {
                 self.names.learn(&record);
                 format!("{name} writes {}", self.names.record(&record))
             }
+            Note::Stored { .. } | Note::Announces { .. } if self.hidden.contains(&Kind::Replication) => return,
             Note::Stored { index, .. } => format!("{name} stores {index}"),
             Note::Announces { index, .. } => format!("{name} announces {index}"),
             Note::Follows { epoch } => format!("{name} is a backup from now on, epoch {}", epoch.0),
             Note::Resigned { .. } if self.has_role(who) => return, // It has another role at once.
             Note::Resigned { epoch } => format!("{name} has no role any more, after epoch {}", epoch.0),
-            Note::Replaced { index, epoch } if 0 < index => {
-                format!("{name} holds: {}", words::log_end(epoch, index))
-            }
+            Note::Replaced { index: 0, .. } => format!("{name} holds nothing"),
+            Note::Replaced { index, epoch } => format!("{name} holds: {}", words::log_end(epoch, index)),
             Note::Differs(why) => format!("{name} differs: {why}"),
             _ => return,
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zone::{Config, Durability, Player, PlayerConfig, Plants, Replica, Reign, Timing};
 
 /// Where the borders are, in metres: west of the first is zone 1.
-const BORDERS: [i64; 2] = [0, 40];
+const BORDERS: [i64; 2] = [0, 60];
 
 /// The world reaches this far from its origin.
 const EDGE: i64 = 200_000;
@@ -72,11 +72,15 @@ impl World {
             ["alone"] => setup.hosts = 1,
             ["two", "zones"] => setup.zones = 2,
             ["three", "zones"] => setup.zones = 3,
-            ["durability", "synced"] => setup.durability = Durability::Synced,
+            ["durability", "synced"] => {
+                setup.durability = Durability::Synced;
+                self.names.counts_disks = true;
+            }
             ["durability", "lazy"] => setup.durability = Durability::Lazy,
             ["forced"] => setup.force = true,
             ["newer", "map"] => setup.newer_map = true,
-            ["show", kind] => drop(self.shown.insert(words::Kind::parse(kind))),
+            ["show", kind] => drop(self.hidden.remove(&words::Kind::parse(kind))),
+            ["hide", kind] => drop(self.hidden.insert(words::Kind::parse(kind))),
             ["player", name, value, "at", x] => self.add_player(name, value, x, true),
             ["away", name, value, "at", x] => self.add_player(name, value, x, false),
             ["object", name, value, "at", x] => self.add_object(name, value, x, false),

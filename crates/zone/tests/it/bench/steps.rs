@@ -35,8 +35,8 @@ impl World {
             ["start" | "kill" | "pause" | "resume" | "look", name] => self.machine_step(words[0], name),
             ["disk", name, does] => self.disk_step(name, does),
             ["directory", ..] => self.directory_step(&words[1..]),
-            ["show", kind] => drop(self.shown.insert(Kind::parse(kind))),
-            ["hide", kind] => drop(self.shown.remove(&Kind::parse(kind))),
+            ["show", kind] => drop(self.hidden.remove(&Kind::parse(kind))),
+            ["hide", kind] => drop(self.hidden.insert(Kind::parse(kind))),
             [name, ..] => self.player_step(name, &line[name.len() + 1..]),
             [] => (),
         }

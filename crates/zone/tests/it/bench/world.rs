@@ -23,7 +23,8 @@ pub struct World {
     pub links: Links,
     pub disks: BTreeMap<Address, Disk>,
     pub directory: Directory,
-    pub shown: BTreeSet<Kind>,
+    /// Messages and requests that pass by themselves, unseen.
+    pub hidden: BTreeSet<Kind>,
     /// Answers of disks and the directory that are about to be heard.
     pub answers: VecDeque<(Address, Command)>,
     /// Datagrams that are about to arrive.
@@ -46,7 +47,7 @@ impl World {
             links: Links::flowing(),
             disks: BTreeMap::new(),
             directory: Directory::default(),
-            shown: BTreeSet::new(),
+            hidden: Kind::QUIET.into(),
             answers: VecDeque::new(),
             datagrams: VecDeque::new(),
             standing: BTreeMap::new(),
@@ -79,13 +80,8 @@ impl World {
     }
 
     pub fn command(&mut self, who: Address, command: Command) {
-        let recalls = matches!(command, Command::Disk(machine::disk::Done::Recalled { .. }));
         let Some(Node::Replica(replica)) = self.nodes.get_mut(&who) else { return };
         let did = Node::run(&mut **replica, self.now, Input::Command(command), Did::Event);
-        if recalls {
-            let head = replica.head();
-            self.say(format!("{} reads its disk: the log ends at {head}", self.names.machine(who)));
-        }
         self.carry_out(who, did);
     }
 
@@ -119,8 +115,7 @@ impl World {
     }
 
     pub fn send(&mut self, from: Address, to: &[Address], lane: Lane, msg: &Msg) {
-        let kind = Kind::of(msg);
-        let hidden = kind.is_some_and(|it| !self.shown.contains(&it));
+        let hidden = Kind::of(msg).is_some_and(|it| self.hidden.contains(&it));
         let mut heard: Vec<Address> = Vec::new();
         for &it in to {
             let way = (from, it);

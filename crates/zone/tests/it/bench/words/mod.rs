@@ -13,7 +13,8 @@ use machine::{Address, disk};
 use space::{Epoch, ObjectId, ZoneId};
 use zone::{Msg, Outcome, Peer, Reign, Up};
 
-/// Kinds of messages and requests that a table shows only if it asks to: they say that all is well, again and again.
+/// Kinds of messages and requests that a table may hide. Most are hidden unless it asks for them: they say that all is
+/// well, again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Beacons of a primary and their answers.
@@ -30,9 +31,15 @@ pub enum Kind {
     Reads,
     /// Disks that do not wait for the table.
     Disks,
+    /// How records reach the backup, and are announced.
+    Replication,
 }
 
 impl Kind {
+    /// Those that are hidden at first.
+    pub const QUIET: [Self; 7] =
+        [Self::Beacons, Self::Moves, Self::Acks, Self::Seeks, Self::Borders, Self::Reads, Self::Disks];
+
     pub fn parse(word: &str) -> Self {
         match word {
             "beacons" => Self::Beacons,
@@ -42,6 +49,7 @@ impl Kind {
             "borders" => Self::Borders,
             "reads" => Self::Reads,
             "disks" => Self::Disks,
+            "replication" => Self::Replication,
             _ => panic!("nothing to show: {word}"),
         }
     }
@@ -53,6 +61,7 @@ impl Kind {
             Msg::Peer(_, Peer::Beacon { .. } | Peer::Heard { .. }) => Some(Self::Beacons),
             Msg::Peer(_, Peer::Motions(_)) | Msg::Up(Up::Move(_)) => Some(Self::Moves),
             Msg::Down(_, _, Down::Moved { .. }) | Msg::Mesh(_, _, _, Mesh::Motions(_)) => Some(Self::Moves),
+            Msg::Peer(_, Peer::Append { .. } | Peer::Acked { .. }) => Some(Self::Replication),
             Msg::Up(Up::Ack(_)) => Some(Self::Acks),
             Msg::Mesh(_, _, _, Mesh::Seek | Mesh::Here) => Some(Self::Seeks),
             Msg::Mesh(_, _, _, Mesh::Watch | Mesh::Ghosts(_) | Mesh::Told(_)) => Some(Self::Borders),

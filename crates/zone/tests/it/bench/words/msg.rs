@@ -8,7 +8,7 @@ use zone::{Closed, Down, Msg, Peer, Shown, Up};
 impl Names {
     pub fn msg(&self, msg: &Msg) -> String {
         match msg {
-            Msg::Peer(_, peer) => peer_text(peer),
+            Msg::Peer(_, peer) => peer_text(peer, self.counts_disks),
             Msg::Up(up) => self.up(up),
             Msg::Down(_, _, down) => self.down(down),
             Msg::Mesh(_, _, _, mesh) => self.mesh(mesh),
@@ -75,11 +75,11 @@ fn shown(objects: &[Shown]) -> String {
     list(objects.iter().map(|it| thing(&it.shown)))
 }
 
-fn peer_text(peer: &Peer) -> String {
+fn peer_text(peer: &Peer, counts_disks: bool) -> String {
     match peer {
         Peer::Append { first, records } => format!("append {}", range(*first, records.len())),
-        Peer::Acked { index, synced } if index == synced => format!("acked {index}, all of it on disk"),
-        Peer::Acked { index, synced } => format!("acked {index}, on disk {synced}"),
+        Peer::Acked { index, synced } if counts_disks => format!("acked {index}, on disk {synced}"),
+        Peer::Acked { index, .. } => format!("acked {index}"),
         Peer::Missing { after } => format!("missing everything after {after}"),
         Peer::Beacon { .. } => "beacon".to_owned(),
         Peer::Heard { .. } => "beacon heard".to_owned(),

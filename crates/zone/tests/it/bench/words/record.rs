@@ -77,10 +77,14 @@ impl Names {
             Change::Granted { event: it, scope, objects, .. } => {
                 format!("{} holds {}", event(*it), self.claim(scope, objects))
             }
-            Change::Released { event: it } => format!("{} holds nothing here", event(*it)),
+            Change::Released { event: it } => format!("locks of {} end", event(*it)),
             Change::Elsewhere(it) => format!("in {}: {}", zone(it.zone), self.written(it)),
             Change::Posted { to, number, item } => {
-                format!("post {number} to {}: {}", zone(*to), self.item(item))
+                let item = match item {
+                    Item::Decided(whole) => format!("{} decided", event(whole.event)),
+                    _ => self.item(item),
+                };
+                format!("post {number} to {}: {item}", zone(*to))
             }
             Change::Delivered { to, upto } => format!("{} has the posts up to {upto}", zone(*to)),
             Change::Taken { from, number } => format!("takes post {number} of {}", zone(*from)),
@@ -120,9 +124,11 @@ impl Names {
     }
 
     fn written(&self, written: &Written) -> String {
-        let Written { object, version: it, state, incarnation, .. } = written;
-        let state = state.as_ref().map_or_else(|| format!("{} is gone", self.object(*object)), |it| thing(it));
-        format!("{state} {}", version(*incarnation, *it))
+        format!("{} {}", self.state(written), version(written.incarnation, written.version))
+    }
+
+    fn state(&self, Written { object, state, .. }: &Written) -> String {
+        state.as_ref().map_or_else(|| format!("{} is gone", self.object(*object)), |it| thing(it))
     }
 
     fn lives(&self, being: Being, at: Option<space::ZoneId>, incarnation: u32) -> String {
@@ -139,7 +145,7 @@ impl Names {
     pub fn item(&self, item: &Item) -> String {
         match item {
             Item::Decided(whole) => {
-                let writes = super::list(whole.writes.iter().map(|it| self.written(it)));
+                let writes = super::list(whole.writes.iter().map(|it| self.state(it)));
                 format!("{} decided, {writes}", event(whole.event))
             }
             Item::Offer(passage) => {
