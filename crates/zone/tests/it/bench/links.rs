@@ -2,7 +2,7 @@
 
 use machine::{Address, LinkNumber};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use zone::Msg;
+use zone::{Msg, Up};
 
 /// A message that waits.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub type Way = (Address, Address);
 pub struct Links {
     queues: BTreeMap<Way, VecDeque<Waiting>>,
     numbers: BTreeMap<Way, LinkNumber>,
+    /// How many links there were.
+    made: u64,
     cut: BTreeSet<Way>,
     /// Whether everything passes by itself.
     pub flow: bool,
@@ -45,20 +47,29 @@ impl Links {
         self.numbers.get(&both(one, other)).copied()
     }
 
-    /// Makes a new link; whatever was under way on the old one is lost.
-    pub fn renew(&mut self, one: Address, other: Address) -> LinkNumber {
-        let number = LinkNumber(self.number(one, other).map_or(1, |it| it.0 + 1));
-        self.numbers.insert(both(one, other), number);
-        self.drop_all((one, other));
-        self.drop_all((other, one));
-        number
+    /// Makes a new link.
+    pub fn connect(&mut self, one: Address, other: Address) -> LinkNumber {
+        self.made += 1;
+        self.numbers.insert(both(one, other), LinkNumber(self.made));
+        LinkNumber(self.made)
     }
 
-    /// Puts a message into its queue. Whether the same message waits there already.
+    /// Ends a link, if there is one; whatever was under way is lost.
+    pub fn disconnect(&mut self, one: Address, other: Address) -> Option<LinkNumber> {
+        self.drop_all((one, other));
+        self.drop_all((other, one));
+        self.numbers.remove(&both(one, other))
+    }
+
+    /// Puts a message into its queue. Whether the same message waits there already; a player who asks twice has asked
+    /// once.
     pub fn push(&mut self, way: Way, msg: Msg, passes: bool) -> bool {
         let Some(link) = self.number(way.0, way.1) else { return true };
         let queue = self.queues.entry(way).or_default();
         let repeated = queue.iter().any(|it| it.msg == msg);
+        if repeated && matches!(msg, Msg::Up(Up::Enter { .. })) {
+            return true;
+        }
         self.sent += 1;
         queue.push_back(Waiting { order: self.sent, link, msg, passes });
         repeated

@@ -31,10 +31,14 @@
 //! | `deliver all` | every message that waits, and all that follow from them |
 //! | `deliver z1.a -> z1.b`, `deliver 1 z1.a -> z1.b` | what waits on one link now |
 //! | `cut z1.a -> z1.b`, `cut z1.a <-> z1.b`, `mend …` | nothing passes, and neither end knows |
-//! | `break ann <-> z1.a` | the connection is lost and made anew; both ends know |
+//! | `disconnect z1.a <-> z2.a`, `connect …` | the connection is lost, with what was on its way; both ends know |
+//! | `break ann <-> z1.a` | it is lost and made anew |
 //! | `drop z1.a -> z1.b` | a machine that died takes its last words along |
+//! | `lose z1.a -> z1.b` | a link breaks its promise, and neither end knows |
 //! | `links flow`, `links wait` | messages pass by themselves, or wait |
-//! | `kill z1.a`, `start z1.a`, `pause z1.a`, `resume z1.a` | dead without a word; frozen |
+//! | `kill z1.a`, `start z1.a` | dead without a word; its disk stays |
+//! | `pause z1.a`, `resume z1.a` | frozen |
+//! | `retire z1.a` | told to hand over and stop |
 //! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | |
 //! | `directory waits`, `… answers`, `… runs` | |
 //! | `directory serves z1.b and its answer is lost`, `directory never hears z1.b` | the replica hears "unknown" |

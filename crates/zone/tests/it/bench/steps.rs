@@ -25,14 +25,18 @@ impl World {
             ["deliver", count, from, "->", to] => self.deliver_some((from, to), count.parse().unwrap()),
             ["deliver", from, "->", to] => self.deliver_some((from, to), usize::MAX),
             ["drop", from, "->", to] => self.drop_messages(from, to),
+            ["lose", from, "->", to] => self.links.drop_all(self.way(from, to)),
             ["cut", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.cut(it)),
             ["mend", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.mend(it)),
             ["break", one, "<->", other] => {
-                self.connect(self.names.address(one), self.names.address(other));
+                self.disconnect(self.way(one, other));
+                self.connect(self.way(one, other));
             }
+            ["disconnect", one, "<->", other] => self.disconnect(self.way(one, other)),
+            ["connect", one, "<->", other] => self.connect(self.way(one, other)),
             ["links", "flow"] => self.links.flow = true,
             ["links", "wait"] => self.links.flow = false,
-            ["start" | "kill" | "pause" | "resume" | "look", name] => self.machine_step(words[0], name),
+            ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => self.machine_step(words[0], name),
             ["disk", name, does] => self.disk_step(name, does),
             ["directory", ..] => self.directory_step(&words[1..]),
             ["show", kind] => drop(self.hidden.remove(&Kind::parse(kind))),
@@ -108,6 +112,7 @@ impl World {
             "kill" => self.kill(address),
             "pause" => drop(self.paused.insert(address)),
             "resume" => drop(self.paused.remove(&address)),
+            "retire" => self.command(address, Command::Leave),
             _ => self.look(address),
         }
     }

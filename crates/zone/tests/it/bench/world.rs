@@ -227,20 +227,25 @@ impl World {
         let others: Vec<_> = self.nodes.keys().copied().filter(|&it| it != who).collect();
         for other in others {
             if names::zone_of(who).is_some() || names::zone_of(other).is_some() {
-                self.connect(who, other);
+                self.disconnect((who, other));
+                self.connect((who, other));
             }
         }
     }
 
-    /// A new link takes the place of the old one.
-    pub fn connect(&mut self, one: Address, other: Address) {
-        let old = self.links.number(one, other);
-        let link = self.links.renew(one, other);
+    /// Both ends hear that they can reach each other.
+    pub fn connect(&mut self, (one, other): Way) {
+        let link = self.links.connect(one, other);
         for (end, peer) in [(one, other), (other, one)] {
-            if let Some(link) = old {
-                self.tell(end, Input::LinkDown { peer, link });
-            }
             self.tell(end, Input::LinkUp { peer, link });
+        }
+    }
+
+    /// Both ends hear that they cannot reach each other any more. What was under way is lost.
+    pub fn disconnect(&mut self, (one, other): Way) {
+        let Some(link) = self.links.disconnect(one, other) else { return };
+        for (end, peer) in [(one, other), (other, one)] {
+            self.tell(end, Input::LinkDown { peer, link });
         }
     }
 
