@@ -132,7 +132,9 @@ impl World {
                 self.names.learn(&record);
                 format!("{name} writes {}", self.names.record(&record))
             }
-            Note::Stored { .. } | Note::Announces { .. } if self.hidden.contains(&Kind::Replication) => return,
+            Note::Stored { .. } | Note::Announces { .. } if self.hidden.contains(&Kind::Replication) => {
+                return;
+            }
             Note::Stored { index, .. } => format!("{name} stores {index}"),
             Note::Announces { index, .. } => format!("{name} announces {index}"),
             Note::Follows { epoch } => format!("{name} is a backup from now on, epoch {}", epoch.0),
@@ -155,7 +157,9 @@ impl World {
                 let role = match it.standing() {
                     Standing::Nobody => "no role".to_owned(),
                     Standing::Backup(epoch) => format!("backup in epoch {}", epoch.0),
-                    Standing::Primary(epoch, zone::Alone::Yes) => format!("primary alone in epoch {}", epoch.0),
+                    Standing::Primary(epoch, zone::Alone::Yes) => {
+                        format!("primary alone in epoch {}", epoch.0)
+                    }
                     Standing::Primary(epoch, zone::Alone::No) => format!("primary in epoch {}", epoch.0),
                     Standing::Broken => "stopped".to_owned(),
                 };

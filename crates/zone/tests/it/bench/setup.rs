@@ -9,7 +9,7 @@ use game::Hosted;
 use machine::{Address, Span};
 use space::{Line, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
-use zone::{Config, Durability, Player, PlayerConfig, Plants, Replica, Reign, Timing};
+use zone::{Config, Durability, Plants, Player, PlayerConfig, Reign, Replica, Timing};
 
 /// Where the borders are, in metres: west of the first is zone 1.
 const BORDERS: [i64; 2] = [0, 60];

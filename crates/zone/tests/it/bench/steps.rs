@@ -36,7 +36,9 @@ impl World {
             ["connect", one, "<->", other] => self.connect(self.way(one, other)),
             ["links", "flow"] => self.links.flow = true,
             ["links", "wait"] => self.links.flow = false,
-            ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => self.machine_step(words[0], name),
+            ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => {
+                self.machine_step(words[0], name)
+            }
             ["disk", name, does] => self.disk_step(name, does),
             ["directory", ..] => self.directory_step(&words[1..]),
             ["show", kind] => drop(self.hidden.remove(&Kind::parse(kind))),

@@ -1,8 +1,22 @@
 //! Runs the tables of `testdata/`, one test per part of the protocol.
 
 use super::world::World;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The parts of the protocol, in the order in which `docs/protocol.md` leads through them.
+const PARTS: [&str; 9] = [
+    "execution",
+    "sessions",
+    "replication",
+    "failover",
+    "events",
+    "locking",
+    "transfers",
+    "letters",
+    "borders",
+];
 
 #[test]
 fn sessions() {
@@ -49,25 +63,49 @@ fn borders() {
     part("borders");
 }
 
+/// The guide has a row for every table, and no other rows.
+#[test]
+fn every_table_is_in_the_guide() {
+    let guide = fs::read_to_string(root().join("../../docs/protocol.md")).unwrap();
+    let rows = guide.lines().filter(|it| it.starts_with("| `"));
+    let named =
+        rows.flat_map(|it| it.split('|').nth(1).unwrap().split(", ").map(|it| it.trim().replace('`', "")));
+    let there = PARTS.iter().flat_map(|part| {
+        let name = move |file: PathBuf| format!("{part}/{}", file.file_name().unwrap().to_string_lossy());
+        files(part).into_iter().map(name)
+    });
+    assert_eq!(named.collect::<BTreeSet<_>>(), there.collect::<BTreeSet<_>>());
+}
+
 #[allow(clippy::disallowed_methods, reason = "a test may be told by its environment to rewrite files")]
 fn is_updating() -> bool {
     std::env::var("UPDATE").is_ok()
 }
 
-/// Runs every table of a part.
-fn part(name: &str) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name);
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The tables of a part.
+fn files(part: &str) -> Vec<PathBuf> {
+    let folder = root().join("testdata").join(part);
     let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
     assert!(!files.is_empty(), "no tables in {}", folder.display());
-    for file in files {
-        check(&file);
-    }
+    files
+}
+
+/// Runs every table of a part.
+fn part(name: &str) {
+    assert!(PARTS.contains(&name));
+    files(name).iter().for_each(|it| check(it));
 }
 
 /// Runs a table, and compares.
 fn check(file: &Path) {
     let expected = fs::read_to_string(file).unwrap();
+    let opening = expected.lines().take_while(|it| it.starts_with("# ")).count();
+    assert!((1..=4).contains(&opening), "{} must say first what it shows and why", file.display());
     let found = run(&expected);
     if is_updating() {
         fs::write(file, &found).unwrap();
@@ -75,7 +113,11 @@ fn check(file: &Path) {
     }
     let differ = expected.lines().zip(found.lines()).position(|(one, other)| one != other);
     let line = differ.map_or(0, |it| it + 1);
-    assert!(expected == found, "{} differs at line {line}; UPDATE=1 rewrites it. Found:\n{found}", file.display());
+    assert!(
+        expected == found,
+        "{} differs at line {line}; UPDATE=1 rewrites it. Found:\n{found}",
+        file.display()
+    );
 }
 
 /// The table with what happens now.
