@@ -9,7 +9,7 @@ use game::Hosted;
 use machine::{Address, Span};
 use space::{Line, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
-use zone::{Config, Durability, Plants, Player, PlayerConfig, Reign, Replica, Timing};
+use zone::{BrokenRules, Config, Durability, Player, PlayerConfig, Reign, Replica, Timing};
 
 /// Where the borders are, in metres: west of the first is zone 1.
 const BORDERS: [i64; 2] = [0, 60];
@@ -154,7 +154,7 @@ impl World {
             seed: 1,
             players_max: 8,
             notes: true,
-            plants: Plants::NONE,
+            broken_rules: BrokenRules::NONE,
         })))
     }
 
@@ -163,8 +163,8 @@ impl World {
         self.names.add_player(machine);
         let (player, session) = self.names.player_of(machine);
         let name = self.names.player(player).to_owned();
-        let plants = Plants::NONE;
-        let config = PlayerConfig { player, session, name, seed: 1, notes: false, plants };
+        let broken_rules = BrokenRules::NONE;
+        let config = PlayerConfig { player, session, name, seed: 1, notes: false, broken_rules };
         Node::Player(Box::new(Player::new(config)))
     }
 }
