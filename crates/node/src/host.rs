@@ -3,7 +3,7 @@
 use crate::message::NodeMsg;
 use carrier::{Carrier, Cue};
 use machine::{Input, Lane, LatestKey, Machine, Outbox, Time};
-use zone::{Command, Event, Replica, Stage};
+use zone::{CarrierUpdate, Command, Event, Replica};
 
 /// A replica and its carrier.
 pub struct Host {
@@ -68,8 +68,8 @@ impl Machine for Host {
         self.replica.handle(now, input, &mut self.part);
         let carrier = &mut self.carrier;
         out.absorb(&mut self.part, NodeMsg::Zone, |event| match event {
-            Event::Stage(stage) => {
-                carrier.cue(cue(stage));
+            Event::Carrier(update) => {
+                carrier.cue(cue(update));
                 None
             }
             event => Some(event),
@@ -84,13 +84,13 @@ impl Machine for Host {
     }
 }
 
-const fn cue(stage: Stage) -> Cue {
-    match stage {
-        Stage::Appeared(object, motion) | Stage::Moved(object, motion) => Cue::Carry(object, motion),
-        Stage::Vanished(object) => Cue::Drop(object),
-        Stage::Listens(address, avatar) => Cue::Listen(address, avatar),
-        Stage::Deaf(address) => Cue::Deaf(address),
-        Stage::Cleared => Cue::Clear,
-        Stage::Hushed(hushed) => Cue::Hush(hushed),
+const fn cue(update: CarrierUpdate) -> Cue {
+    match update {
+        CarrierUpdate::Carry(object, motion) => Cue::Carry(object, motion),
+        CarrierUpdate::Remove(object) => Cue::Drop(object),
+        CarrierUpdate::Subscribe(address, avatar) => Cue::Listen(address, avatar),
+        CarrierUpdate::Unsubscribe(address) => Cue::Deaf(address),
+        CarrierUpdate::Clear => Cue::Clear,
+        CarrierUpdate::SetPaused(paused) => Cue::Hush(paused),
     }
 }

@@ -323,7 +323,7 @@ impl Owner<Host> for ZoneOwner {
                 tracing::error!(why, "a replica cannot go on");
                 self.replica.say(Inbound::Stop);
             }
-            Event::Stage(_) => (),
+            Event::Carrier(_) => (),
         }
     }
 

@@ -381,7 +381,7 @@ impl World {
             Event::Note(note) => self.tell(replica, What::Said(note)),
             Event::Fault(text) => self.faults_of_game.push(text),
             Event::Broken(_) => self.doomed.push(Doom::Broken(replica)),
-            Event::Stage(_) => (),
+            Event::Carrier(_) => (),
         }
         self.doomed.extend(dooms);
     }

@@ -1,5 +1,6 @@
 //! What a replica has whatever its role: state, log, disk, directory, clock, links.
 
+use crate::carrier_update::CarrierUpdate;
 use crate::clock::WorldClock;
 use crate::config::{Config, SNAPSHOT_EVERY, TAIL_MAX};
 use crate::entry::{self, Reign};
@@ -14,7 +15,7 @@ use machine::directory::{self, Revision, Write};
 use machine::{
     Address, Lane, LatestKey, LinkNumber, Outbox, Rng, Span, Ticket, Time, TimerName, Timers, disk,
 };
-use space::{Epoch, Motion, ObjectId};
+use space::Epoch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,33 +37,14 @@ pub enum Event {
     Disk(disk::Request),
     /// A request for the directory.
     Directory(directory::Request),
-    /// Something for the carrier of poses.
-    Stage(Stage),
+    /// An update for the carrier of poses.
+    Carrier(CarrierUpdate),
     /// A mistake of the game, for its author and the operator.
     Fault(String),
     /// The replica cannot go on, and why. Its owner restarts it, or not.
     Broken(String),
     /// Something for a checker.
     Note(Note),
-}
-
-/// What a carrier must know: who is where, and who wants to hear of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// An object is there, moving like this.
-    Appeared(ObjectId, Motion),
-    /// An object moves like this from now on.
-    Moved(ObjectId, Motion),
-    /// An object is gone.
-    Vanished(ObjectId),
-    /// The player with this avatar listens at this address.
-    Listens(Address, ObjectId),
-    /// Nobody listens at this address any more.
-    Deaf(Address),
-    /// This replica does not reign (any more): forget everything.
-    Cleared,
-    /// Say nothing until told otherwise: somebody else may reign.
-    Hushed(bool),
 }
 
 /// Where a machine's effects go.

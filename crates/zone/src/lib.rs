@@ -11,6 +11,7 @@
 //! This crate carries no poses (that is a carrier's work), does no I/O, and knows no game.
 
 mod backup;
+mod carrier_update;
 mod clock;
 pub mod config;
 mod core;
@@ -32,9 +33,10 @@ mod rule;
 mod state;
 mod table;
 
+pub use carrier_update::CarrierUpdate;
 pub use clock::WorldClock;
 pub use config::{Config, Durability, Timing};
-pub use core::{Command, Event, Stage};
+pub use core::{Command, Event};
 pub use entry::{Reign, key};
 pub use hash::of_bytes as hash_of;
 pub use locks::{Claim, Granted, Holder, Locks, Places, WAITING_MAX};

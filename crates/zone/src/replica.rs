@@ -4,8 +4,9 @@
 //! successful compare-and-swap in the directory, and each begins a new epoch.
 
 use crate::backup::Backup;
+use crate::carrier_update::CarrierUpdate;
 use crate::config::Config;
-use crate::core::{Answer, Command, Core, Event, Out, Purpose, Stage};
+use crate::core::{Answer, Command, Core, Event, Out, Purpose};
 use crate::entry::Reign;
 use crate::msg::{Down, Msg, Peer, Up};
 use crate::nobody::Nobody;
@@ -338,7 +339,7 @@ impl Replica {
     fn leave_role(&mut self, out: &mut Out) {
         if let Role::Primary(primary) = &mut self.role {
             primary.end(&self.core, out);
-            out.raise(Event::Stage(Stage::Cleared));
+            out.raise(Event::Carrier(CarrierUpdate::Clear));
         }
         if let Some(epoch) = self.epoch() {
             self.core.note(out, || Note::Resigned { epoch });

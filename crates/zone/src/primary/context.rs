@@ -1,7 +1,8 @@
 //! What every part of a primary works with: the replica's core, the outbox, and the reign. A context can speak to
 //! everybody and commits nothing; see `turn` for what commits.
 
-use crate::core::{Core, Event, Out, Stage};
+use crate::carrier_update::CarrierUpdate;
+use crate::core::{Core, Event, Out};
 use crate::entry::Reign;
 use crate::mesh::Mesh;
 use crate::msg::{Down, Msg, Peer};
@@ -50,8 +51,8 @@ impl Ctx<'_> {
     }
 
     /// Tells the carrier where things are and who listens.
-    pub(super) fn update_carrier(&mut self, update: Stage) {
-        self.out.raise(Event::Stage(update));
+    pub(super) fn update_carrier(&mut self, update: CarrierUpdate) {
+        self.out.raise(Event::Carrier(update));
     }
 
     /// Says something to a client.

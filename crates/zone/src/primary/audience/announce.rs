@@ -1,7 +1,8 @@
 //! From a record that is safe to what clients see, neighbours hear and carriers carry.
 
 use super::Audience;
-use crate::core::{Core, Stage};
+use crate::carrier_update::CarrierUpdate;
+use crate::core::Core;
 use crate::mesh::{Known, Written};
 use crate::msg::{Down, Shown};
 use crate::primary::context::Ctx;
@@ -45,7 +46,7 @@ impl Audience {
                 }
                 Change::Removed { object, version } => {
                     self.unannounced.settle(*object);
-                    cx.update_carrier(Stage::Vanished(*object));
+                    cx.update_carrier(CarrierUpdate::Remove(*object));
                     self.send_away(cx, *object);
                     for viewer in self.views.forget_object(*object) {
                         shares.entry(viewer).or_default().gone.push((*object, *version));
@@ -192,7 +193,7 @@ impl Audience {
             self.detach(cx, address);
         }
         if self.borders.owner(object).is_none() {
-            cx.update_carrier(Stage::Vanished(object));
+            cx.update_carrier(CarrierUpdate::Remove(object));
         }
     }
 
@@ -213,7 +214,7 @@ impl Audience {
         let mut objects: Vec<_> = cx.core.state.objects.iter().map(|it| (it.id, it.motion)).collect();
         objects.sort_unstable_by_key(|it| it.0);
         for (object, motion) in objects {
-            cx.update_carrier(Stage::Appeared(object, motion));
+            cx.update_carrier(CarrierUpdate::Carry(object, motion));
         }
     }
 }
@@ -222,5 +223,5 @@ impl Audience {
 fn show_to_carrier(cx: &mut Ctx<'_>, object: ObjectId, announced: &Motion) {
     let newest = cx.core.state.objects.get(object).map(|it| it.motion);
     let motion = newest.filter(|it| it.generation == announced.generation).unwrap_or(*announced);
-    cx.update_carrier(Stage::Appeared(object, motion));
+    cx.update_carrier(CarrierUpdate::Carry(object, motion));
 }

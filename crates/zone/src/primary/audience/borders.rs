@@ -4,8 +4,8 @@
 //! move, ten times a second. Ghosts are no part of the zone's state: they are lost with the reign and asked for again.
 
 use super::views::with_slack;
+use crate::carrier_update::CarrierUpdate;
 use crate::config::{Config, HYSTERESIS, STRAY_MAX};
-use crate::core::Stage;
 use crate::mesh::{Known, Mesh};
 use crate::primary::context::Ctx;
 use crate::primary::execution::wider;
@@ -182,7 +182,7 @@ impl Borders {
         let Known { object, incarnation, version, motion, state } = known;
         self.ghosts.insert(object, ghost);
         self.table.put(Object { id: object, incarnation, version, motion, state });
-        cx.update_carrier(Stage::Appeared(object, motion));
+        cx.update_carrier(CarrierUpdate::Carry(object, motion));
     }
 
     /// An object was ours a moment ago and has a new owner. It stays in sight as a ghost. What its new owner said of it

@@ -3,7 +3,7 @@
 
 use super::Audience;
 use super::sessions::{Entering, Seen};
-use crate::core::Stage;
+use crate::carrier_update::CarrierUpdate;
 use crate::msg::{Closed, Down};
 use crate::primary::context::Ctx;
 use crate::record::{Index, Record};
@@ -38,7 +38,7 @@ impl Audience {
     pub(in crate::primary) fn detach(&mut self, cx: &mut Ctx<'_>, address: Address) -> Option<PlayerId> {
         let player = self.sessions.remove(address)?;
         self.views.forget_viewer(address);
-        cx.update_carrier(Stage::Deaf(address));
+        cx.update_carrier(CarrierUpdate::Unsubscribe(address));
         Some(player)
     }
 
@@ -72,7 +72,7 @@ impl Audience {
         cx.say(address, Down::Entered { avatar, incarnation, lost, motion, cursor, time, backup });
         let objects = self.sight(cx, address, avatar);
         cx.say(address, Down::Sight { index: self.announced(), objects });
-        cx.update_carrier(Stage::Listens(address, avatar));
+        cx.update_carrier(CarrierUpdate::Subscribe(address, avatar));
         if 0 < seen.index && !seen.lost {
             self.tell_missed(cx, address, seen.index);
         }

@@ -1,7 +1,7 @@
 //! What neighbouring zones tell of their objects near the border, and what our clients see of it.
 
 use super::Audience;
-use crate::core::Stage;
+use crate::carrier_update::CarrierUpdate;
 use crate::mesh::{Known, Told};
 use crate::msg::{Down, Shown};
 use crate::primary::context::Ctx;
@@ -73,7 +73,7 @@ impl Audience {
         }
         for (object, motion) in motions {
             if self.borders.move_ghost(zone, *object, motion) {
-                cx.update_carrier(Stage::Moved(*object, *motion));
+                cx.update_carrier(CarrierUpdate::Carry(*object, *motion));
             }
         }
     }
@@ -120,7 +120,7 @@ impl Audience {
     /// A ghost is not near any more, or its owner does not tell of it.
     fn hide_ghost(&mut self, cx: &mut Ctx<'_>, object: ObjectId) {
         self.borders.remove(object);
-        cx.update_carrier(Stage::Vanished(object));
+        cx.update_carrier(CarrierUpdate::Remove(object));
         for viewer in self.views.forget_object(object) {
             cx.say(viewer, Down::Views { shown: Vec::new(), hidden: vec![object] });
         }
@@ -129,7 +129,7 @@ impl Audience {
     /// A ghost's object has ceased to be.
     pub(super) fn lose_ghost(&mut self, cx: &mut Ctx<'_>, object: ObjectId, version: u32) {
         self.borders.remove(object);
-        cx.update_carrier(Stage::Vanished(object));
+        cx.update_carrier(CarrierUpdate::Remove(object));
         let gone = vec![(object, version)];
         let told = Down::Told { index: 0, shown: Vec::new(), gone, notices: Vec::new() };
         for viewer in self.views.forget_object(object) {

@@ -1,8 +1,9 @@
 //! Moves: a change of motion and of nothing else. They are told to clients, neighbours and backup without a record.
 
 use super::Audience;
+use crate::carrier_update::CarrierUpdate;
 use crate::config::{HYSTERESIS, MOVE_AHEAD_MAX, STRAY_MAX};
-use crate::core::{Core, Stage};
+use crate::core::Core;
 use crate::msg::{Down, Msg};
 use crate::primary::context::Ctx;
 use crate::primary::execution::wider;
@@ -49,7 +50,7 @@ impl Audience {
     fn move_object(&mut self, cx: &mut Ctx<'_>, object: ObjectId, motion: Motion) {
         self.motions.set(cx.core, object, motion);
         if self.unannounced.is_settled(object) {
-            cx.update_carrier(Stage::Moved(object, motion));
+            cx.update_carrier(CarrierUpdate::Carry(object, motion));
         }
     }
 

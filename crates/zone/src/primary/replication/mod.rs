@@ -6,8 +6,9 @@ mod follower;
 mod recruiting;
 
 use super::context::Ctx;
+use crate::carrier_update::CarrierUpdate;
 use crate::config::{APPEND_BYTES_MAX, Durability, LATE_MAX};
-use crate::core::{Ask, Core, Purpose, Stage};
+use crate::core::{Ask, Core, Purpose};
 use crate::entry::Reign;
 use crate::msg::Peer;
 use crate::primary::broken;
@@ -255,7 +256,7 @@ impl Replication {
     pub(super) fn hush(&mut self, cx: &mut Ctx<'_>, hushed: bool) {
         if self.hushed != hushed {
             self.hushed = hushed;
-            cx.update_carrier(Stage::Hushed(hushed));
+            cx.update_carrier(CarrierUpdate::SetPaused(hushed));
         }
     }
 

@@ -204,7 +204,7 @@ impl Rig {
             Effect::Raise(Event::Fault(why) | Event::Broken(why)) => {
                 panic!("a zone under measurement fails: {why}")
             }
-            Effect::Raise(Event::Stage(_) | Event::Note(_)) => (),
+            Effect::Raise(Event::Carrier(_) | Event::Note(_)) => (),
         });
     }
 }
