@@ -1,9 +1,9 @@
 //! A client: a player's machine, the ear of a carrier, and for bots a will.
 
+use crate::carrier;
 use crate::message::NodeMsg;
 use game::{Bot, Intent};
 use machine::{Input, Machine, Outbox, Rng, Span, Time};
-use wire::{Message as _, Pose, frames};
 use zone::{Happening, Player, PlayerConfig, Want};
 
 /// How often a bot makes up its mind, on average.
@@ -83,8 +83,7 @@ impl Client {
     }
 
     fn hear(&mut self, now: Time, datagram: &[u8], out: &mut Outbox<NodeMsg, ClientEvent>) {
-        let Ok(frames) = frames(datagram) else { return };
-        for pose in frames.filter_map(|it| Pose::decode(it).ok()) {
+        for pose in carrier::poses(datagram) {
             self.poses += 1;
             self.pass(now, Input::Command(Want::Hear(pose.object, pose.motion)), out);
         }

@@ -1,9 +1,9 @@
 //! A host: one replica of a zone, and the carrier that speaks for it.
 
+use crate::carrier::{Carrier, Grade, PoseCounts};
 use crate::message::NodeMsg;
-use carrier::{Carrier, Cue};
 use machine::{Input, Lane, LatestKey, Machine, Outbox, Time};
-use zone::{CarrierUpdate, Command, Event, Replica};
+use zone::{Command, Event, Replica};
 
 /// A replica and its carrier.
 pub struct Host {
@@ -27,9 +27,9 @@ impl Host {
         &self.replica
     }
 
-    /// What its carrier has done.
-    pub fn carried(&self) -> carrier::Tally {
-        self.carrier.tally()
+    /// The poses that its carrier has sent and deferred.
+    pub fn carried(&self) -> PoseCounts {
+        self.carrier.counts()
     }
 
     fn speak(&mut self, now: Time, out: &mut Outbox<NodeMsg, Event>) {
@@ -39,7 +39,7 @@ impl Host {
             (Some(observer), Some(subject)) => rules.relevance(&observer.state, &subject.state, graded),
             _ => graded,
         };
-        let grade: Option<carrier::Grade<'_>> = if rules.grades() { Some(&grade) } else { None };
+        let grade: Option<Grade<'_>> = if rules.grades() { Some(&grade) } else { None };
         let datagrams = &mut self.datagrams;
         self.carrier.speak(now, world, grade, &mut |to, datagram| {
             *datagrams += 1;
@@ -69,7 +69,7 @@ impl Machine for Host {
         let carrier = &mut self.carrier;
         out.absorb(&mut self.part, NodeMsg::Zone, |event| match event {
             Event::Carrier(update) => {
-                carrier.cue(cue(update));
+                carrier.update(update);
                 None
             }
             event => Some(event),
@@ -81,16 +81,5 @@ impl Machine for Host {
 
     fn deadline(&self) -> Option<Time> {
         [self.replica.deadline(), self.carrier.deadline()].into_iter().flatten().min()
-    }
-}
-
-const fn cue(update: CarrierUpdate) -> Cue {
-    match update {
-        CarrierUpdate::Carry(object, motion) => Cue::Carry(object, motion),
-        CarrierUpdate::Remove(object) => Cue::Drop(object),
-        CarrierUpdate::Subscribe(address, avatar) => Cue::Listen(address, avatar),
-        CarrierUpdate::Unsubscribe(address) => Cue::Deaf(address),
-        CarrierUpdate::Clear => Cue::Clear,
-        CarrierUpdate::SetPaused(paused) => Cue::Hush(paused),
     }
 }

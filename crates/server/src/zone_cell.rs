@@ -8,7 +8,6 @@ use crate::record::Book;
 use crate::tally::Tally;
 use crate::world::World;
 use anyhow::Context as _;
-use carrier::{Direct, DirectConfig};
 use game::Rules;
 use history::{Header, What};
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
@@ -19,6 +18,7 @@ use net::cell::{self, End, Handle, Inbound, Owner};
 use net::session::House;
 use net::switchboard::Switchboard;
 use node::Host;
+use node::carrier::{self, CarrierSettings, PoseCounts};
 use space::{Distance, Partition, Position, ZoneId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -204,13 +204,13 @@ fn start(
     let disk = Disk::open(&recipe.folder, schema, me, book.clone(), handle.clone())
         .with_context(|| format!("in {}", recipe.folder.display()))?;
     book.write(me, What::Started);
-    let carrier = Direct::new(DirectConfig {
+    let carrier = carrier::build(CarrierSettings {
         policy: policy(&recipe.carrier)?,
         schedule: schedule(&recipe.carrier),
         budget: recipe.carrier.budget(),
         tick: Span::from_millis(recipe.carrier.tick),
     });
-    let machine = Host::new(recipe.config.clone(), Box::new(carrier));
+    let machine = Host::new(recipe.config.clone(), carrier);
     let zone = recipe.config.zone.0;
     let owner = ZoneOwner {
         me,
@@ -223,7 +223,7 @@ fn start(
         disk_requests: Vec::new(),
         directory_requests: Vec::new(),
         faults: Seldom::default(),
-        poses: Poses { zone: zone.to_string(), counted: carrier::Tally::default() },
+        poses: Poses { zone: zone.to_string(), counted: PoseCounts::default() },
     };
     cell::spawn_thread(&format!("zone-{zone}"), machine, owner, inbox, move |end| drop(ended.send(end)))?;
     house.switchboard.add_zone(zone, handle.clone());
@@ -269,12 +269,12 @@ struct ZoneOwner {
 /// Tells the metrics what a zone's carrier has done. It lives as long as the carrier.
 struct Poses {
     zone: String,
-    counted: carrier::Tally,
+    counted: PoseCounts,
 }
 
 impl Poses {
     /// Counts what was not counted before.
-    fn count(&mut self, tally: carrier::Tally) {
+    fn count(&mut self, tally: PoseCounts) {
         let before = std::mem::replace(&mut self.counted, tally);
         if tally != before {
             let zone = || self.zone.clone();

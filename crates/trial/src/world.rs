@@ -19,16 +19,14 @@ use crate::plan::{Trigger, Victim};
 use crate::recorder::Recorder;
 use crate::service::{Question, Service};
 use crate::violation::Violations;
-use carrier::{Direct, DirectConfig};
 use game::{PlayerId, Rules};
 use history::{Entry, What};
-use interest::Schedule;
-use interest::policies::A3;
 use machine::directory::Done;
 use machine::{Address, Rng, Span, Time, disk};
+use node::carrier::{self, CarrierSettings};
 use node::{Client, Host, Node, NodeEvent};
 use sim::{Profile, Sim};
-use space::{Distance, ZoneId};
+use space::ZoneId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zone::{Config, Event, Happening, Note, Player, PlayerConfig, Replica, Timing};
@@ -224,16 +222,9 @@ impl World {
             notes: true,
             broken_rules: self.options.plants,
         };
-        let carrier = Direct::new(DirectConfig {
-            policy: Box::new(
-                A3::new(Distance::of_metres(60), Distance::of_metres(20), 180.0)
-                    .expect("these are distances"),
-            ),
-            schedule: Schedule::default(),
-            budget: self.options.budget,
-            tick: Span::from_millis(100),
-        });
-        Node::Host(Box::new(Host::new(config, Box::new(carrier))))
+        let budget = self.options.budget;
+        let carrier = carrier::build(CarrierSettings { budget, ..CarrierSettings::default() });
+        Node::Host(Box::new(Host::new(config, carrier)))
     }
 
     fn add_players(&mut self) {
