@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.tools/bin:$PATH"
 
-output=$(cargo bench --locked --package ecumene-lab --bench interest)
+output=$(cargo bench --locked --package ecumene-benchmarks --bench interest)
 echo "$output"
 echo "$output" | awk '
   /avatars_1000:/  { crowd = 1000 }
@@ -20,7 +20,7 @@ echo "$output" | awk '
     exit ratio > 1.3
   }'
 
-output=$(cargo bench --locked --package ecumene-lab --bench zone)
+output=$(cargo bench --locked --package ecumene-benchmarks --bench zone)
 echo "$output"
 echo "$output" | awk '
   NR == FNR       { if (!/^#/) before[$1] = $2; next }
@@ -39,4 +39,4 @@ echo "$output" | awk '
   END {
     for (game in before) { print "error: no count found for " game; failed = 1 }
     exit failed || !compared
-  }' programs/lab/benches/zone.baseline -
+  }' programs/benchmarks/benches/zone.baseline -

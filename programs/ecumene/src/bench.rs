@@ -11,8 +11,8 @@ pub mod walker;
 mod walkers;
 
 use crate::{Failure, print, progress};
+use benchmarks as bench;
 use clap::{Args, Subcommand, ValueEnum};
-use lab::bench;
 
 /// The benchmarks.
 #[derive(Subcommand)]

@@ -1,4 +1,4 @@
-//! The papers' experiments, run on the machines that ship, and the benchmarks of what ships.
+//! The papers' experiments, run on the machines that ship.
 //!
 //! Every experiment is a set of machines on the simulator, a workload, and a report that puts the
 //! paper's numbers beside ours. Nothing here models a protocol a second time: the schedule, the
@@ -9,10 +9,8 @@
 //! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
 //! | [`mesh`] | Assiotis and Tzanov 2006: what borders between servers cost, and what more servers bring |
 //! | [`vast`] | Backhaus and Krause 2007: a Voronoi overlay of peers, how it falls apart and what holds it together |
-//! | [`mod@bench`] | speed of the interest engine, of a zone and of the simulator |
 
 pub mod a3;
-pub mod bench;
 pub mod mesh;
 mod report;
 pub mod vast;

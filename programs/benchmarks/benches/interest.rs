@@ -4,8 +4,8 @@
 
 #![expect(missing_docs, reason = "the macros write items without documentation")]
 
+use benchmarks::crowd::{Crowd, Observers};
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use lab::bench::crowd::{Crowd, Observers};
 
 fn crowd(avatars: u32) -> Crowd {
     Crowd::new(avatars, Observers::All, 1)

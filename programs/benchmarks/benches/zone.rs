@@ -4,8 +4,8 @@
 
 #![expect(missing_docs, reason = "the macros write items without documentation")]
 
+use benchmarks::zone::ahead::{ACTIONS, Ahead};
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use lab::bench::zone::ahead::{ACTIONS, Ahead};
 
 const _: () = assert!(ACTIONS == 8_200, "scripts/instructions.sh divides by it");
 
