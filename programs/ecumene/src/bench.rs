@@ -1,18 +1,13 @@
 //! `ecumene bench`.
 
-mod attack;
-mod core;
-mod failover;
-mod floor;
-mod hostile;
-mod scratch;
-mod server;
-pub mod walker;
-mod walkers;
+mod children;
+mod processes;
 
 use crate::{Failure, print, progress};
-use benchmarks as bench;
 use clap::{Args, Subcommand, ValueEnum};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use std::time::Duration;
 
 /// The benchmarks.
 #[derive(Subcommand)]
@@ -26,22 +21,22 @@ pub enum Bench {
     /// A peer of the overlay: what it costs to hear a move, by how many neighbours it has.
     Overlay(OverlayArgs),
     /// Real processes: from killing the deciding host to the first action done.
-    Failover(failover::FailoverArgs),
+    Failover(processes::FailoverArgs),
     /// Real processes: what a client costs the server, at constant density, beside plain UDP.
-    Server(server::ServerArgs),
+    Server(processes::ServerArgs),
     /// Real processes under attack: everything that strangers and players can throw at them.
-    Hostile(hostile::HostileArgs),
+    Hostile(processes::HostileArgs),
     #[command(hide = true)]
-    Floor(floor::FloorArgs),
+    Floor(children::FloorArgs),
     #[command(hide = true)]
-    Walkers(walkers::WalkersArgs),
+    Walkers(children::WalkersArgs),
 }
 
 /// What `ecumene bench interest` takes.
 #[derive(Args)]
 pub struct InterestArgs {
     /// Crowd sizes.
-    #[arg(long, value_delimiter = ',', default_values_t = bench::interest::SIZES,
+    #[arg(long, value_delimiter = ',', default_values_t = benchmarks::interest::SIZES,
           value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     avatars: Vec<u32>,
     /// Where chance starts.
@@ -84,7 +79,7 @@ pub struct ZoneArgs {
 #[derive(Args)]
 pub struct OverlayArgs {
     /// Numbers of neighbours.
-    #[arg(long, value_delimiter = ',', default_values_t = bench::overlay::NEIGHBOURS,
+    #[arg(long, value_delimiter = ',', default_values_t = benchmarks::overlay::NEIGHBOURS,
           value_parser = clap::value_parser!(u32).range(3..=500))]
     neighbours: Vec<u32>,
     /// Moves heard for each.
@@ -111,57 +106,63 @@ pub fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Sim(args) => sim(args),
         Bench::Zone(args) => zone(args),
         Bench::Overlay(args) => overlay(args),
-        Bench::Server(args) => server::run(args),
-        Bench::Hostile(args) => hostile::run(args),
-        Bench::Floor(args) => floor::run(args),
-        Bench::Walkers(args) => walkers::run(args),
-        Bench::Failover(args) => failover::run(args),
+        Bench::Server(args) => processes::server(args),
+        Bench::Hostile(args) => processes::hostile(args),
+        Bench::Floor(args) => children::floor(args),
+        Bench::Walkers(args) => children::walkers(args),
+        Bench::Failover(args) => processes::failover(args),
     }
 }
 
-fn interest(args: &InterestArgs) -> Result<(), Failure> {
-    let bar = progress::bar("bench interest", args.avatars.len() as u64);
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    let report = bench::interest::measure(&args.avatars, args.seed, &|| bar.inc(1));
-    bar.finish_and_clear();
-    print(&match args.format {
-        Format::Table => bench::interest::table(&report),
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+/// A bar for a benchmark of so many steps, which shows at once that something happens.
+fn bar(what: &'static str, steps: u64) -> ProgressBar {
+    let bar = progress::bar(what, steps);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn print_report<R: Serialize>(
+    format: Format,
+    report: &R,
+    table: impl Fn(&R) -> String,
+) -> Result<(), Failure> {
+    print(&match format {
+        Format::Table => table(report),
+        Format::Json => serde_json::to_string_pretty(report)? + "\n",
     })
+}
+
+fn interest(args: &InterestArgs) -> Result<(), Failure> {
+    let bar = bar("bench interest", args.avatars.len() as u64);
+    let report = benchmarks::interest::measure(&args.avatars, args.seed, &|| bar.inc(1));
+    bar.finish_and_clear();
+    print_report(args.format, &report, benchmarks::interest::table)
 }
 
 fn overlay(args: &OverlayArgs) -> Result<(), Failure> {
-    let report = bench::overlay::measure(&args.neighbours, args.moves, args.seed);
-    print(&match args.format {
-        Format::Table => bench::overlay::table(&report),
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
-    })
+    let report = benchmarks::overlay::measure(&args.neighbours, args.moves, args.seed);
+    print_report(args.format, &report, benchmarks::overlay::table)
 }
 
 fn sim(args: &SimArgs) -> Result<(), Failure> {
-    let report = bench::sim::measure(args.pairs, args.events, args.seed);
-    print(&match args.format {
-        Format::Table => format!(
+    let report = benchmarks::sim::measure(args.pairs, args.events, args.seed);
+    print_report(args.format, &report, |report| {
+        format!(
             "{} events in {:.2} CPU seconds: {:.2} million per CPU second (seed {}, history {})\n",
             report.events,
             report.cpu_seconds,
             report.events_per_cpu_second / 1e6,
             report.seed,
             report.history,
-        ),
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+        )
     })
 }
 
 fn zone(args: &ZoneArgs) -> Result<(), Failure> {
-    let bar = progress::bar("bench zone", bench::zone::STEPS);
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    let report = bench::zone::measure(args.seconds, &|| bar.inc(1));
+    let bar = bar("bench zone", benchmarks::zone::STEPS);
+    let report = benchmarks::zone::measure(args.seconds, &|| bar.inc(1));
     bar.finish_and_clear();
-    print(&match args.format {
-        Format::Table => bench::zone::table(&report),
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
-    })
+    print_report(args.format, &report, benchmarks::zone::table)
 }
 
 /// A time that can be measured, and waited for.

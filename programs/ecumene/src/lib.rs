@@ -15,6 +15,7 @@
 
 mod bench;
 mod check;
+mod kosmos_game;
 mod lab_a3;
 mod lab_mesh;
 mod lab_vast;
@@ -27,6 +28,7 @@ mod sim;
 use clap::{Parser, Subcommand};
 use lab::a3::Candidate;
 use std::process::ExitCode;
+use testbed::Refused;
 
 /// One seamless world on as many servers as it needs.
 #[derive(Parser)]
@@ -128,7 +130,10 @@ enum Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::Ran(error.into())
+        match error.into().downcast() {
+            Ok(Refused(why)) => Self::Asked(why),
+            Err(error) => Self::Ran(error),
+        }
     }
 }
 
@@ -156,9 +161,14 @@ fn say(line: &str) {
 
 /// Writes results to standard output; a reader that went away early (such as `head`) is no error.
 fn print(text: &str) -> Result<(), Failure> {
+    Ok(write_out(text)?)
+}
+
+/// The same, for callers that know other errors.
+fn write_out(text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        other => other,
     }
 }

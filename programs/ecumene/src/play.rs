@@ -2,13 +2,12 @@
 
 pub mod bots;
 pub mod chaos;
-pub mod cluster;
-pub mod crowd;
 pub mod demo;
 mod logging;
 pub mod serve;
 
 use crate::Failure;
+use client::Transport;
 use game::{Hosted, Rules};
 use kosmos::Kosmos;
 use server::Config;
@@ -54,6 +53,11 @@ fn region(half_metres: u32) -> Result<space::Polygon, Failure> {
     let corner = |it: f64| space::Position::from_metres(it, it);
     let (low, high) = (corner(-half)?, corner(half)?);
     Ok(space::Polygon::rectangle(low, high)?)
+}
+
+/// How clients connect.
+pub(crate) const fn transport(web_socket: bool) -> Transport {
+    if web_socket { Transport::WebSocket } else { Transport::Quic }
 }
 
 /// Something that runs until it is told to stop, or is done.

@@ -1,13 +1,13 @@
 //! `ecumene bots`: a crowd of real clients.
 
-use super::block_on;
-use super::crowd::{Crowd, CrowdOptions, CrowdReport};
-use super::told_to_stop;
+use super::{block_on, told_to_stop, transport};
+use crate::kosmos_game::kosmos_game;
 use crate::{Failure, print};
 use clap::{Args, ValueEnum};
-use client::{Book, Transport};
+use client::Book;
 use std::path::PathBuf;
 use std::time::Duration;
+use testbed::crowd::{Crowd, CrowdOptions, CrowdReport, MIXED};
 
 /// Plays with many bots, and measures what they experience.
 #[derive(Args)]
@@ -50,7 +50,7 @@ pub enum Format {
 /// Refuses a name that no bot has.
 pub fn check_behaviour(asked: &str) -> Result<(), Failure> {
     let names = [&kosmos::bots::NAMES[..], &kosmos::bots::TRAVELLERS[..]].concat();
-    if names.contains(&asked) || ["mixed", "hostile"].contains(&asked) {
+    if names.contains(&asked) || [MIXED, "hostile"].contains(&asked) {
         return Ok(());
     }
     let names = names.join(", ");
@@ -65,10 +65,11 @@ pub fn run(args: &BotsArgs) -> Result<(), Failure> {
         None => Book::default(),
     };
     let options = CrowdOptions {
+        game: kosmos_game(),
         lobby: args.lobby.clone(),
         count: args.count as usize,
         behaviour: args.behaviour.clone(),
-        transport: if args.web_socket { Transport::WebSocket } else { Transport::Quic },
+        transport: transport(args.web_socket),
         book,
         seed: args.seed,
         pace: None,

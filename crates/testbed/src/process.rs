@@ -1,4 +1,4 @@
-//! Who runs where: pins what is started next to a core, and reads what processes have used.
+//! Processes of this machine: the cores they run on, and what they have used.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -25,4 +25,12 @@ pub fn processor_seconds(process: u32) -> Option<f64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// The most memory that a process ever had, in MiB; not a number if the process is gone.
+pub fn peak_memory_mib(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let kib: f64 = line.and_then(|it| it.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(f64::NAN);
+    kib / 1_024.0
 }

@@ -1,7 +1,6 @@
-//! A folder for a world that nobody keeps.
+//! A folder for a world that is thrown away.
 
-use crate::Failure;
-use anyhow::Context as _;
+use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,7 +11,7 @@ pub struct Scratch(PathBuf);
 
 impl Scratch {
     /// A folder among those for temporary things.
-    pub fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ecumene-bench-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
@@ -25,7 +24,7 @@ impl Scratch {
     }
 
     /// Writes a configuration into it.
-    pub fn configure(&self, text: &str) -> Result<PathBuf, Failure> {
+    pub fn configure(&self, text: &str) -> Result<PathBuf> {
         let path = self.0.join("bench.toml");
         std::fs::write(&path, text)?;
         Ok(path)

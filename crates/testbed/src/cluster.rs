@@ -1,7 +1,10 @@
 //! A world as processes of this machine: starts them, watches them, kills them when asked to, ends them.
+//!
+//! The processes are this program again, called with `directory` and `host`: the program that uses a cluster must serve
+//! both, with the options that are passed here.
 
-use crate::Failure;
-use anyhow::Context as _;
+use crate::{Refused, process};
+use anyhow::{Context as _, Result, bail};
 use client::{Health, Lobby};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
@@ -36,6 +39,19 @@ pub struct ClusterOptions {
     pub hosts: Vec<u32>,
 }
 
+/// Removes a world, and nothing that is not one.
+pub fn forget(data: &Path) -> Result<()> {
+    if !data.exists() {
+        return Ok(());
+    }
+    let is_world = data.join("keys").is_dir() || data.join(SEAT_FILE).exists();
+    let is_empty = std::fs::read_dir(data)?.next().is_none();
+    if !is_world && !is_empty {
+        bail!(Refused(format!("{} is not a world: --fresh would remove it all", data.display())));
+    }
+    std::fs::remove_dir_all(data).with_context(|| format!("cannot remove {}", data.display()))
+}
+
 #[derive(Deserialize)]
 struct SeatFile {
     directory: SocketAddr,
@@ -56,7 +72,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts everything, and returns when the world can be entered.
-    pub async fn start(options: ClusterOptions) -> Result<Self, Failure> {
+    pub async fn start(options: ClusterOptions) -> Result<Self> {
         std::fs::create_dir_all(&options.data)
             .with_context(|| format!("cannot make {}", options.data.display()))?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -84,7 +100,7 @@ impl Cluster {
     }
 
     /// Starts a host, or starts it again.
-    pub fn start_host(&mut self, host: u32) -> Result<(), Failure> {
+    pub fn start_host(&mut self, host: u32) -> Result<()> {
         let mut command = command(&self.options, &format!("host-{host}"), "host")?;
         command.args(["--id", &host.to_string(), "--directory", &self.directory.to_string()]);
         self.hosts.insert(host, command.spawn().context("cannot start a host")?);
@@ -92,7 +108,7 @@ impl Cluster {
     }
 
     /// Starts the directory and lobby again, where they were.
-    pub async fn start_seat_again(&mut self) -> Result<(), Failure> {
+    pub async fn start_seat_again(&mut self) -> Result<()> {
         let (seat, _) = start_seat(&self.options, self.directory, self.lobby).await?;
         self.seat = seat;
         Ok(())
@@ -109,18 +125,13 @@ impl Cluster {
     }
 
     /// Waits until every zone has a backup.
-    pub async fn until_protected(&self) -> Result<(), Failure> {
+    pub async fn until_protected(&self) -> Result<()> {
         let protected = |it: &Health| it.zones.iter().all(|it| it.primary.is_some() && it.backup.is_some());
         self.until(READY_WITHIN, "every zone has a backup", protected).await
     }
 
     /// Waits until something is so.
-    pub async fn until(
-        &self,
-        within: Duration,
-        what: &str,
-        is_so: impl Fn(&Health) -> bool,
-    ) -> Result<(), Failure> {
+    pub async fn until(&self, within: Duration, what: &str, is_so: impl Fn(&Health) -> bool) -> Result<()> {
         let deadline = Instant::now() + within;
         loop {
             if self.health().await.is_some_and(|it| is_so(&it)) {
@@ -128,22 +139,20 @@ impl Cluster {
             }
             if deadline < Instant::now() {
                 let logs = self.options.data.display();
-                return Err(
-                    anyhow::anyhow!("waited in vain until {what}; the logs are in {logs}/*.log").into()
-                );
+                bail!("waited in vain until {what}; the logs are in {logs}/*.log");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
     /// Sends a signal to a host.
-    pub fn signal(&mut self, host: u32, signal: Signal) -> Result<(), Failure> {
+    pub fn signal(&mut self, host: u32, signal: Signal) -> Result<()> {
         let child = self.hosts.get(&host).context("no such host")?;
-        Ok(send(child, signal)?)
+        send(child, signal)
     }
 
     /// Kills a host without a word.
-    pub async fn kill(&mut self, host: u32) -> Result<(), Failure> {
+    pub async fn kill(&mut self, host: u32) -> Result<()> {
         let mut child = self.hosts.remove(&host).context("no such host")?;
         self.spent += processor_seconds(&child).unwrap_or(0.0);
         child.start_kill().context("cannot kill a host")?;
@@ -152,7 +161,7 @@ impl Cluster {
     }
 
     /// Tells a host to leave, and waits until it has.
-    pub async fn leave_one(&mut self, host: u32) -> Result<(), Failure> {
+    pub async fn leave_one(&mut self, host: u32) -> Result<()> {
         let mut child = self.hosts.remove(&host).context("no such host")?;
         send(&child, Signal::TERM)?;
         let spent = processor_seconds(&child).unwrap_or(0.0);
@@ -162,7 +171,7 @@ impl Cluster {
     }
 
     /// Kills the directory and lobby without a word.
-    pub async fn kill_seat(&mut self) -> Result<(), Failure> {
+    pub async fn kill_seat(&mut self) -> Result<()> {
         self.spent += processor_seconds(&self.seat).unwrap_or(0.0);
         self.seat.start_kill().context("cannot kill the directory")?;
         self.seat.wait().await.context("cannot wait for the directory")?;
@@ -170,7 +179,7 @@ impl Cluster {
     }
 
     /// Kills everything without a word.
-    pub async fn kill_all(mut self) -> Result<(), Failure> {
+    pub async fn kill_all(mut self) -> Result<()> {
         for child in self.hosts.values_mut() {
             child.start_kill().context("cannot kill a host")?;
         }
@@ -214,7 +223,7 @@ impl Cluster {
     }
 
     /// Lets everything leave in good order: hosts first, then the directory.
-    pub async fn leave(mut self) -> Result<(), Failure> {
+    pub async fn leave(mut self) -> Result<()> {
         for child in self.hosts.values() {
             let _ = send(child, Signal::TERM);
         }
@@ -226,12 +235,12 @@ impl Cluster {
     }
 }
 
-fn send(child: &Child, signal: Signal) -> anyhow::Result<()> {
+fn send(child: &Child, signal: Signal) -> Result<()> {
     let id = child.id().and_then(|it| Pid::from_raw(it as i32)).context("the process has ended")?;
     kill_process(id, signal).context("cannot signal a process")
 }
 
-async fn wait_or_kill(child: &mut Child) -> Result<(), Failure> {
+async fn wait_or_kill(child: &mut Child) -> Result<()> {
     if tokio::time::timeout(LEAVE_WITHIN, child.wait()).await.is_err() {
         child.kill().await.context("cannot end a process")?;
     }
@@ -239,14 +248,10 @@ async fn wait_or_kill(child: &mut Child) -> Result<(), Failure> {
 }
 
 fn processor_seconds(child: &Child) -> Option<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()?)).ok()?;
-    // The name may hold spaces; what follows its closing bracket does not.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    process::processor_seconds(child.id()?)
 }
 
-fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command, Failure> {
+fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(program);
     command.arg(verb).arg("--tethered").arg("--data").arg(&options.data);
@@ -264,17 +269,17 @@ fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command, F
     Ok(command)
 }
 
-fn log_file(data: &Path, name: &str) -> Result<File, Failure> {
+fn log_file(data: &Path, name: &str) -> Result<File> {
     let path = data.join(format!("{name}.log"));
     let file = OpenOptions::new().create(true).append(true).open(&path);
-    Ok(file.with_context(|| format!("cannot write {}", path.display()))?)
+    file.with_context(|| format!("cannot write {}", path.display()))
 }
 
 async fn start_seat(
     options: &ClusterOptions,
     directory: SocketAddr,
     lobby: SocketAddr,
-) -> Result<(Child, SeatFile), Failure> {
+) -> Result<(Child, SeatFile)> {
     let mut command = command(options, "directory", "directory")?;
     command.args(["--listen", &directory.to_string(), "--lobby", &lobby.to_string()]);
     let mut child = command.spawn().context("cannot start the directory")?;
@@ -291,10 +296,10 @@ async fn start_seat(
             let log = options.data.join("directory.log");
             let last = std::fs::read_to_string(&log).unwrap_or_default();
             let last = last.lines().last().unwrap_or_default().to_owned();
-            return Err(anyhow::anyhow!("the directory ended ({status}): {last}").into());
+            bail!("the directory ended ({status}): {last}");
         }
         if deadline < Instant::now() {
-            return Err(anyhow::anyhow!("the directory does not get ready").into());
+            bail!("the directory does not get ready");
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -15,19 +15,17 @@ pub static COURSES: AtomicU64 = AtomicU64::new(0);
 /// no two bots would have as many neighbours.
 const STRETCH: i64 = 30_000;
 
-/// How fast it goes, in millimetres per second: just below what the rules allow.
-const SPEED: f32 = 5_900.0;
-
 /// How far it sways to either side, in 65,536ths of a turn: no two courses in a row are the same.
 const SWAY: u16 = 1_500;
 
-/// A walker for a world.
-pub fn bot(world: Polygon) -> Box<dyn Bot> {
-    Box::new(Walker { world, goal: None, left: false })
+/// A walker for a world, at a speed in millimetres per second.
+pub fn bot(world: Polygon, speed: f32) -> Box<dyn Bot> {
+    Box::new(Walker { world, speed, goal: None, left: false })
 }
 
 struct Walker {
     world: Polygon,
+    speed: f32,
     goal: Option<Position>,
     left: bool,
 }
@@ -47,7 +45,7 @@ impl Bot for Walker {
         let sway = if self.left { SWAY } else { SWAY.wrapping_neg() };
         let heading = Heading(straight.0.wrapping_add(sway));
         let (x, y) = heading.unit();
-        if let Ok(velocity) = Velocity::new((x * SPEED) as i32, (y * SPEED) as i32) {
+        if let Ok(velocity) = Velocity::new((x * self.speed) as i32, (y * self.speed) as i32) {
             wants.push(Intent::Steer(velocity, heading));
             COURSES.fetch_add(1, Ordering::Relaxed);
         }
@@ -81,7 +79,7 @@ mod tests {
     fn it_stays_in_the_world_and_never_takes_the_same_course_twice_in_a_row() {
         let corner = |it| Position::from_metres(it, it).unwrap();
         let world = Polygon::rectangle(corner(-50.0), corner(50.0)).unwrap();
-        let (mut bot, mut rng) = (bot(world.clone()), Rng::seeded(1));
+        let (mut bot, mut rng) = (bot(world.clone(), 5_900.0), Rng::seeded(1));
         let me = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
         let (mut now, mut motion) = (Time::ZERO, Motion::default());
         for _ in 0..2_000 {

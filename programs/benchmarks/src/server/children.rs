@@ -1,0 +1,100 @@
+//! The child processes of this benchmark: the clients, and both ends of the floor.
+//!
+//! They are this program again, called with `bench walkers` and `bench floor`, so that each has a core of its own.
+
+use super::{Places, ServerOptions};
+use anyhow::{Context as _, Result, ensure};
+use std::process::Stdio;
+use std::time::Duration;
+use testbed::cluster::Cluster;
+use testbed::process;
+use testbed::walkers::{Moment, Walked};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::Instant;
+
+/// The floor is measured for at most this long: it does not vary.
+const FLOOR_SECONDS: f64 = 5.0;
+
+/// Lets clients walk. What they experienced, what the servers spent meanwhile (milliseconds per client and second), and
+/// which part of a core.
+pub(super) async fn walk(
+    options: &ServerOptions,
+    places: &Places,
+    bots: u32,
+    cluster: &Cluster,
+) -> Result<(Walked, f64, f64)> {
+    let mut command = part("walkers")?;
+    command.args(["--lobby", &cluster.lobby().to_string(), "--count", &bots.to_string()]);
+    command.args(["--seconds", &options.seconds.to_string()]);
+    if options.web_socket {
+        command.arg("--web-socket");
+    }
+    let (mut clients, mut lines) = start(command, &places.clients, &places.all)?;
+    until(&mut lines, Moment::Begin.line()).await?;
+    let (began, before) = (Instant::now(), cluster.processor_seconds());
+    until(&mut lines, Moment::End.line()).await?;
+    let (took, after) = (began.elapsed().as_secs_f64(), cluster.processor_seconds());
+    let line = lines.next_line().await?.context("the bots' process ended early")?;
+    let walked: Walked = serde_json::from_str(&line)?;
+    clients.wait().await?;
+    let spent = after - before;
+    Ok((walked, 1e3 * spent / (f64::from(bots) * took), spent / took))
+}
+
+/// What plain UDP costs for the same packets, in milliseconds per client and second.
+pub(super) async fn floor(places: &Places, bots: u32, walked: &Walked, seconds: f64) -> Result<f64> {
+    let crowd = &walked.crowd;
+    let size = |bytes: f64, packets: f64| (bytes / packets.max(1e-9)).round().clamp(4.0, 1_452.0).to_string();
+    let down = size(crowd.udp_bytes_per_client_second, crowd.packets_per_client_second);
+    let up = size(crowd.udp_bytes_out_per_client_second, crowd.packets_out_per_client_second);
+    let answers = crowd.packets_per_client_second / crowd.packets_out_per_client_second.max(1e-9);
+    let bots_text = bots.to_string();
+    let time = seconds.min(FLOOR_SECONDS);
+    let mut command = part("floor")?;
+    command.args(["--end", "server", "--clients", &bots_text, "--down-bytes", &down]);
+    command.args(["--answers", &answers.to_string()]);
+    let (mut server, mut lines) = start(command, &places.server, &places.all)?;
+    let address = lines.next_line().await?.context("the floor's server ended early")?;
+    let mut command = part("floor")?;
+    command.args(["--end", "clients", "--clients", &bots_text, "--server", &address, "--up-bytes", &up]);
+    command.args(["--up", &crowd.packets_out_per_client_second.to_string()]);
+    command.args(["--seconds", &(time + 1.0).to_string()]);
+    let (mut clients, _lines) = start(command, &places.clients, &places.all)?;
+    let process = server.id().context("the floor's server ended early")?;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let (began, before) = (Instant::now(), process::processor_seconds(process));
+    tokio::time::sleep(Duration::from_secs_f64(time)).await;
+    let (took, after) = (began.elapsed().as_secs_f64(), process::processor_seconds(process));
+    clients.wait().await?;
+    server.wait().await?;
+    let spent = after.zip(before).map(|(after, before)| after - before);
+    Ok(1e3 * spent.context("the floor's server ended early")? / (f64::from(bots) * took))
+}
+
+/// A process of this benchmark.
+fn part(name: &str) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+    command.args(["bench", name]).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    Ok(command)
+}
+
+/// Starts a process on some cores; this one goes on where it may.
+fn start(
+    mut command: Command,
+    cores: &[usize],
+    all: &[usize],
+) -> Result<(Child, Lines<BufReader<ChildStdout>>)> {
+    process::stay_on(cores);
+    let child = command.spawn().context("cannot start a process");
+    process::stay_on(all);
+    let mut child = child?;
+    let out = child.stdout.take().context("it has an output")?;
+    Ok((child, BufReader::new(out).lines()))
+}
+
+async fn until(lines: &mut Lines<BufReader<ChildStdout>>, said: &str) -> Result<()> {
+    let line = lines.next_line().await?.context("the bots' process ended early")?;
+    ensure!(line == said, "the bots' process said {line:?}");
+    Ok(())
+}
