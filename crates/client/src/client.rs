@@ -1,9 +1,10 @@
 //! A player of one game: actions with results, what happens, what is in sight.
 
 use crate::lobby::{Lobby, LobbyError, Pass, SessionInfo};
-use crate::stay::{Book, Stay, StayOptions, Transport};
+use crate::stay::{Stay, StayOptions, Transport};
 use crate::view::{Guess, Tracks, View};
 use game::Game;
+use history::HistoryWriter;
 use net::dial::Dialer;
 use node::Client as Node;
 use space::{Heading, Motion, ObjectId, Velocity};
@@ -135,7 +136,8 @@ where
         };
         let seed = pass.player;
         let dialer = Dialer::new()?;
-        let options = StayOptions { transport, dialer: dialer.clone(), book: Book::default(), seed };
+        let options =
+            StayOptions { transport, dialer: dialer.clone(), history: HistoryWriter::default(), seed };
         let (heard, happenings) = mpsc::unbounded_channel();
         let stay = Stay::begin(&lobby, &pass, options, |config, _| Node::new(config), heard).await?;
         check_game::<G>(&stay.info)?;

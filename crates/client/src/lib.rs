@@ -25,9 +25,12 @@ mod stay;
 mod tokens;
 mod view;
 
+// What `StayOptions` takes.
+pub use history::{Header, HistoryWriter};
+
 pub use client::{ActError, Client, ConnectError, Event, Login};
 pub use lobby::{
     Health, HostHealth, HostInfo, Lobby, LobbyError, Pass, SessionInfo, WorldInfo, ZoneHealth, ZoneInfo,
 };
-pub use stay::{Book, Counts, Stay, StayOptions, Transport};
+pub use stay::{Counts, Stay, StayOptions, Transport};
 pub use view::{Guess, RENDER_DELAY, Seen, Tracks, View};

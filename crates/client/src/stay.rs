@@ -2,16 +2,14 @@
 
 use crate::lobby::{HostInfo, Lobby, LobbyError, Pass, SessionInfo};
 use crate::tokens::{Numbered, Pauses, Tokens};
-use history::{Entry, Header, What, file_name};
+use history::{HistoryWriter, What};
 use machine::{Address, Rng, Time};
 use net::cell::{self, Handle, Inbound, Owner};
-use net::chronicle::Chronicle;
 use net::dial::{Dialer, Target, Traffic};
 use net::{Close, address};
 use node::Client as Node;
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -47,41 +45,10 @@ pub struct StayOptions {
     pub transport: Transport,
     /// What connects. Many stays may share one.
     pub dialer: Dialer,
-    /// Where to write a history.
-    pub book: Book,
+    /// Where to write a history. Many stays may share one.
+    pub history: HistoryWriter,
     /// Where chance starts.
     pub seed: u64,
-}
-
-/// A history that many players of a process write.
-#[derive(Clone, Default)]
-pub struct Book(Arc<Mutex<Chronicle>>);
-
-impl Book {
-    /// Begins the next life of a process of players in a folder.
-    pub fn begin(folder: &Path, process: &str) -> std::io::Result<Self> {
-        let header = history::header(&Header { process: process.to_owned(), world: None });
-        let chronicle = Chronicle::begin(folder, |life| file_name(process, life), &header)?;
-        Ok(Self(Arc::new(Mutex::new(chronicle))))
-    }
-
-    fn with<R>(&self, work: impl FnOnce(&mut Chronicle) -> R) -> R {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn note(&self, by: Address, what: What) {
-        self.with(|it| {
-            it.note(|out| history::encode(&Entry { time: net::clock::now(), by, what }, out));
-        });
-    }
-
-    fn is_on(&self) -> bool {
-        self.with(|it| it.is_on())
-    }
-
-    fn flush(&self) {
-        self.with(Chronicle::flush);
-    }
 }
 
 /// What is counted about a stay.
@@ -106,7 +73,7 @@ pub struct Stay {
     pub info: SessionInfo,
     lines: JoinSet<()>,
     address: Address,
-    book: Book,
+    history: HistoryWriter,
 }
 
 impl Stay {
@@ -124,17 +91,17 @@ impl Stay {
             session: info.session,
             name: info.name.clone(),
             seed: options.seed,
-            notes: options.book.is_on(),
+            notes: options.history.is_on(),
             broken_rules: zone::BrokenRules::NONE,
         };
         let address = address::player(info.player);
         let (player, inbox) = Handle::new();
-        options.book.note(address, What::Started);
+        options.history.note(address, What::Started);
         let (doubts, doubt) = watch::channel(0);
-        let owner = Listener { heard, book: options.book.clone(), address, doubts };
+        let owner = Listener { heard, history: options.history.clone(), address, doubts };
         cell::spawn_task(make(config, &info), owner, inbox);
         let counts = Arc::new(Counts::default());
-        let book = options.book.clone();
+        let history = options.history.clone();
         let tokens = Tokens::new(info.clone(), Rng::seeded(options.seed).fork_named(LOBBY));
         let operator = Operator {
             lobby: lobby.clone(),
@@ -147,7 +114,7 @@ impl Stay {
         };
         let mut lines = JoinSet::new();
         lines.spawn(operator.operate());
-        Ok(Self { player, counts, info, lines, address, book })
+        Ok(Self { player, counts, info, lines, address, history })
     }
 
     /// Ends the stay: says goodbye, hangs up.
@@ -158,8 +125,8 @@ impl Stay {
         tokio::time::sleep(Duration::from_millis(50)).await;
         self.player.say(Inbound::Stop);
         self.lines.shutdown().await;
-        self.book.note(self.address, What::Stopped);
-        self.book.flush();
+        self.history.note(self.address, What::Stopped);
+        self.history.flush();
     }
 }
 
@@ -171,7 +138,7 @@ impl Drop for Stay {
 
 struct Listener {
     heard: mpsc::UnboundedSender<Happening>,
-    book: Book,
+    history: HistoryWriter,
     address: Address,
     /// Counts how often the home was silent: all lines are doubted then.
     doubts: watch::Sender<u64>,
@@ -183,13 +150,13 @@ impl Owner<Node> for Listener {
             self.doubts.send_modify(|it| *it += 1);
         }
         match happening {
-            Happening::Note(note) => self.book.note(self.address, What::Said(note)),
+            Happening::Note(note) => self.history.note(self.address, What::Said(note)),
             it => drop(self.heard.send(it)),
         }
     }
 
     fn flush(&mut self, _: &Node) {
-        self.book.flush();
+        self.history.flush();
     }
 }
 

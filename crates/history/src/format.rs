@@ -31,6 +31,13 @@ pub struct Header {
     pub world: Option<World>,
 }
 
+impl Header {
+    /// The header of a process that knows no world, such as the directory or players.
+    pub fn of(process: impl Into<String>) -> Self {
+        Self { process: process.into(), world: None }
+    }
+}
+
 /// A world, as far as a judge must know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct World {

@@ -11,7 +11,6 @@ pub mod address;
 mod bucket;
 pub mod callers;
 pub mod cell;
-pub mod chronicle;
 pub mod clock;
 mod close;
 pub mod dial;

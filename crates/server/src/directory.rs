@@ -1,11 +1,10 @@
 //! The directory as a service: one thread owns it, hosts ask over QUIC with mutual TLS, one stream per question.
 
 use crate::config::ZONES_MAX;
-use crate::record::Book;
 use anyhow::Context as _;
 use directory::config::REQUEST_KEYS_MAX;
 use directory::{Durable, Settings};
-use history::{What, directory_holds, directory_swapped};
+use history::{HistoryWriter, What, directory_holds, directory_swapped};
 use machine::directory::{Done, Entry, Key, Request, Revision, Write};
 use machine::{Address, Ticket};
 use net::endpoint::{self, ALPN_DIRECTORY};
@@ -35,21 +34,21 @@ pub struct Desk(mpsc::UnboundedSender<Question>);
 
 impl Desk {
     /// Opens the directory in a folder and gives it a thread.
-    pub fn open(folder: &Path, book: Book) -> anyhow::Result<Self> {
+    pub fn open(folder: &Path, history: HistoryWriter) -> anyhow::Result<Self> {
         let media = Files::open(folder)?;
         let mut directory = Durable::open(media, net::clock::now(), Settings::default())?;
-        book.note(DIRECTORY, What::Started);
-        directory_holds(zone_entries(&directory)).into_iter().for_each(|what| book.note(DIRECTORY, what));
-        book.flush();
+        history.note(DIRECTORY, What::Started);
+        directory_holds(zone_entries(&directory)).into_iter().for_each(|what| history.note(DIRECTORY, what));
+        history.flush();
         let (sender, mut questions) = mpsc::unbounded_channel::<Question>();
         let run = move || {
             while let Some((request, answer)) = questions.blocking_recv() {
                 let done = directory.serve(net::clock::now(), request.clone());
                 let swapped = directory_swapped(&request, &done);
-                swapped.into_iter().for_each(|what| book.write(DIRECTORY, what));
+                swapped.into_iter().for_each(|what| history.write(DIRECTORY, what));
                 drop(answer.send(done));
             }
-            book.write(DIRECTORY, What::Stopped);
+            history.write(DIRECTORY, What::Stopped);
         };
         std::thread::Builder::new().name("directory".to_owned()).spawn(run)?;
         Ok(Self(sender))

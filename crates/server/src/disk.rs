@@ -1,8 +1,7 @@
 //! A replica's disk: a thread that does one request after the other.
 
-use crate::record::Book;
 use crate::tally::Tally;
-use history::{disk_keeps, disk_recalled};
+use history::{HistoryWriter, disk_keeps, disk_recalled};
 use machine::Address;
 use machine::disk::{Done, Request};
 use net::cell::Handle;
@@ -21,7 +20,7 @@ impl Disk {
         folder: &Path,
         schema: u64,
         me: Address,
-        book: Book,
+        history: HistoryWriter,
         replica: Handle<Host>,
     ) -> anyhow::Result<Self> {
         let (mut log, opened) = Log::open(Files::open(folder)?, schema, Limits::default())?;
@@ -45,7 +44,7 @@ impl Disk {
                     Done::Failed { .. } => None,
                 };
                 if let Some(what) = what {
-                    book.write(me, what);
+                    history.write(me, what);
                 }
                 if !replica.command(Command::Disk(done)) {
                     return;

@@ -18,7 +18,6 @@ pub mod directory;
 pub mod host;
 pub mod keys;
 pub mod map;
-pub mod record;
 pub mod seat;
 pub mod web;
 pub mod world;

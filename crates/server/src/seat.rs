@@ -5,12 +5,11 @@ use crate::directory::{self, Desk};
 use crate::front::{self, Front};
 use crate::keys::{KeyFolder, random};
 use crate::map::{self, Drawn};
-use crate::record::Book;
 use crate::web;
 use crate::world::{self, World};
 use anyhow::Context as _;
 use game::Rules;
-use history::Header;
+use history::{Header, HistoryWriter};
 use lobby::{Issuer, Lobby, Rate, Settings};
 use machine::Span;
 use net::tls::DIRECTORY_NAME;
@@ -40,9 +39,9 @@ impl Seat {
     pub async fn start(config: &Config, rules: &dyn Rules) -> anyhow::Result<Self> {
         let keys = KeyFolder::of(&config.data);
         let membership = keys.membership(DIRECTORY_NAME)?;
-        let header = Header { process: "directory".to_owned(), world: None };
-        let book = Book::begin(config.history(), &header)?;
-        let desk = Desk::open(&config.data.join("directory"), book)?;
+        let header = Header::of("directory");
+        let history = HistoryWriter::begin(config.history(), &header, net::clock::now)?;
+        let desk = Desk::open(&config.data.join("directory"), history)?;
         let signing = keys.lobby()?;
         let world = found(config, rules, &desk, signing.public().to_bytes()).await?;
         let every = Span::from_micros((1e6 / config.lobby.per_address) as u64);

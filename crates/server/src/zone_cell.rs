@@ -4,12 +4,11 @@ use crate::config::{CarrierConfig, Config, PolicyName};
 use crate::directory::Remote;
 use crate::disk::Disk;
 use crate::map::corners;
-use crate::record::Book;
 use crate::tally::Tally;
 use crate::world::World;
 use anyhow::Context as _;
 use game::Rules;
-use history::{Header, What};
+use history::{Header, HistoryWriter, What};
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
 use interest::{Policy, Schedule};
 use machine::{Address, Span, Time, directory, disk};
@@ -46,7 +45,7 @@ struct Recipe {
     config: zone::Config,
     carrier: CarrierConfig,
     folder: PathBuf,
-    book: Book,
+    history: HistoryWriter,
     directory: Remote,
     runtime: tokio::runtime::Handle,
     tally: Arc<Tally>,
@@ -72,12 +71,13 @@ pub fn start_all(
     let map = Arc::new(world.map.partition().context("the world's borders make no sense")?);
     policy(&config.carrier)?;
     for (&zone, hosts) in world.zones.iter().filter(|it| it.1.contains(&id)) {
-        let book = Book::begin(config.history(), &header(config, world, &map, zone, hosts))?;
+        let header = header(config, world, &map, zone, hosts);
+        let history = HistoryWriter::begin(config.history(), &header, net::clock::now)?;
         let recipe = Recipe {
-            config: zone_config(config, world, &map, rules, zone, hosts, &book),
+            config: zone_config(config, world, &map, rules, zone, hosts, &history),
             carrier: config.carrier.clone(),
             folder: config.data.join(format!("host-{id}")).join(format!("zone-{zone}")),
-            book,
+            history,
             directory: directory.clone(),
             runtime: tokio::runtime::Handle::current(),
             tally: zones.tally(),
@@ -123,7 +123,7 @@ fn zone_config(
     rules: &Arc<dyn Rules>,
     zone: u32,
     hosts: &[u32],
-    book: &Book,
+    history: &HistoryWriter,
 ) -> zone::Config {
     let id = config.host.id;
     zone::Config {
@@ -139,7 +139,7 @@ fn zone_config(
         timing: config.timing.timing(),
         seed: world.seed,
         players_max: config.host.players_max,
-        notes: book.is_on(),
+        notes: history.is_on(),
         broken_rules: BrokenRules::NONE,
     }
 }
@@ -163,7 +163,7 @@ async fn supervise(
         tracing::error!(zone, why, "a replica ended; it is started again from its disk");
         metrics::counter!("ecumene_replicas_failed_total").increment(1);
         house.switchboard.remove_zone(zone);
-        recipe.book.write(recipe.config.me, What::Crashed);
+        recipe.history.write(recipe.config.me, What::Crashed);
         tokio::time::sleep(AGAIN_AFTER).await;
         let began = Instant::now();
         why = match start(&recipe, &house, ended.clone()) {
@@ -199,11 +199,11 @@ fn start(
     ended: mpsc::UnboundedSender<End>,
 ) -> anyhow::Result<Handle<Host>> {
     let (handle, inbox) = Handle::new();
-    let (me, book) = (recipe.config.me, recipe.book.clone());
+    let (me, history) = (recipe.config.me, recipe.history.clone());
     let schema = recipe.config.rules.schema();
-    let disk = Disk::open(&recipe.folder, schema, me, book.clone(), handle.clone())
+    let disk = Disk::open(&recipe.folder, schema, me, history.clone(), handle.clone())
         .with_context(|| format!("in {}", recipe.folder.display()))?;
-    book.write(me, What::Started);
+    history.write(me, What::Started);
     let carrier = carrier::build(CarrierSettings {
         policy: policy(&recipe.carrier)?,
         schedule: schedule(&recipe.carrier),
@@ -217,7 +217,7 @@ fn start(
         disk,
         directory: recipe.directory.clone(),
         replica: handle.clone(),
-        book,
+        history,
         runtime: recipe.runtime.clone(),
         tally: recipe.config.is_meshed().then(|| recipe.tally.clone()),
         disk_requests: Vec::new(),
@@ -256,7 +256,7 @@ struct ZoneOwner {
     disk: Disk,
     directory: Remote,
     replica: Handle<Host>,
-    book: Book,
+    history: HistoryWriter,
     runtime: tokio::runtime::Handle,
     /// Where to count what happens between zones, if there are several.
     tally: Option<Arc<Tally>>,
@@ -309,7 +309,7 @@ impl Owner<Host> for ZoneOwner {
         match event {
             Event::Disk(request) => self.disk_requests.push(request),
             Event::Directory(request) => self.directory_requests.push(request),
-            Event::Note(note) => self.book.note(self.me, What::Said(note)),
+            Event::Note(note) => self.history.note(self.me, What::Said(note)),
             Event::Fault(why) => {
                 if let Some(before) = self.faults.count() {
                     tracing::warn!(
@@ -328,7 +328,7 @@ impl Owner<Host> for ZoneOwner {
     }
 
     fn flush(&mut self, host: &Host) {
-        self.book.flush();
+        self.history.flush();
         self.poses.count(host.carried());
         // Of the two that write a record, the one who decided it counts it.
         let reigns = matches!(host.replica().standing(), Standing::Primary(..));

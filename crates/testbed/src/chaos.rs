@@ -4,7 +4,7 @@ use crate::cluster::{Cluster, ClusterOptions};
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, MIXED};
 use crate::{Refused, TestedGame};
 use anyhow::{Context as _, Result, bail};
-use client::{Book, Transport};
+use client::{Header, HistoryWriter, Transport};
 use rustix::process::Signal;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -160,7 +160,7 @@ async fn torment(
         count: options.bots,
         behaviour: MIXED.to_owned(),
         transport: options.transport,
-        book: Book::begin(&options.history(), "bots")?,
+        history: HistoryWriter::begin(Some(&options.history()), &Header::of("bots"), net::clock::now)?,
         seed: 1,
         pace: None,
     })

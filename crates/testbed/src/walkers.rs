@@ -2,7 +2,7 @@
 
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport};
 use crate::{Border, TestedGame, walker};
-use client::{Book, Transport};
+use client::{HistoryWriter, Transport};
 use game::Bot;
 use machine::Span;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ fn crowd_options(options: WalkersOptions, game: Arc<dyn TestedGame>) -> CrowdOpt
         count: options.count,
         behaviour: walker::NAME.to_owned(),
         transport: options.transport,
-        book: Book::default(),
+        history: HistoryWriter::default(),
         seed: 1,
         pace: Some(PACE),
     }

@@ -1,46 +1,30 @@
-//! Histories that real processes wrote down: read, put in order, judged.
+//! Histories that real processes wrote down: put in order and judged.
 //!
-//! A folder holds one file per life of a process (see the crate `history`). All of them together are one history,
-//! from the first record of a world to wherever it was stopped. Whether everybody plays again after trouble, and
-//! whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
+//! A folder holds one file per life of a process. The crate `history` reads each file by itself; here the lives are
+//! compared with each other: whether they tell of one world, what happened before what, and who was killed. All of them
+//! together are one history, from the first record of a world to wherever it was stopped. Whether everybody plays again
+//! after trouble, and whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
 
 use crate::cast::{Cast as _, Usual};
 use crate::judge::{About, Ending, Judge, Tally};
 use crate::ledger::Name;
 use crate::violation::Violation;
 use game::PlayerId;
-use history::{Damage, EXTENSION, Entry, Life, What, World};
+use history::{Entry, FolderError, NamedBytes, NamedLife, What, World};
 use machine::{Address, Time};
 use serde::Serialize;
 use space::{Polygon, PolygonError, Position, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use zone::Note;
 
 /// Why a folder cannot be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// It cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Unreadable {
-        /// What.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// There is nothing in it.
-    #[error("there are no files *.{EXTENSION} in {}", .0.display())]
-    Empty(PathBuf),
-    /// A file is not what a process wrote.
-    #[error("{file} is {damage}")]
-    Damaged {
-        /// Which.
-        file: String,
-        /// What is wrong with it.
-        damage: Damage,
-    },
+    /// Its files cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// No host wrote anything.
     #[error(
         "no host wrote any of these files: a history needs those of all hosts, the directory and the players"
@@ -119,36 +103,18 @@ pub struct Verdict {
     pub place: Option<usize>,
 }
 
-/// Reads a folder.
+/// Makes one history of the files in a folder.
 pub fn read(folder: &Path) -> Result<Histories, HistoryError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        |error| HistoryError::Unreadable { path, error }
-    };
-    let mut files = Vec::new();
-    for found in std::fs::read_dir(folder).map_err(unreadable(folder))? {
-        let path = found.map_err(unreadable(folder))?.path();
-        if path.extension().is_some_and(|it| it == EXTENSION) {
-            let bytes = std::fs::read(&path).map_err(unreadable(&path))?;
-            files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), bytes));
-        }
-    }
-    if files.is_empty() {
-        return Err(HistoryError::Empty(folder.to_owned()));
-    }
-    merged(files)
+    merged(history::read_folder(folder)?)
 }
 
 /// Makes one history of files with these names.
-pub fn merged(mut files: Vec<(String, Vec<u8>)>) -> Result<Histories, HistoryError> {
-    files.sort();
-    let mut lives = Vec::new();
-    for (file, bytes) in files {
-        match history::read(&bytes) {
-            Ok(life) => lives.push((file, life)),
-            Err(damage) => return Err(HistoryError::Damaged { file, damage }),
-        }
-    }
+pub fn read_files(files: Vec<NamedBytes>) -> Result<Histories, HistoryError> {
+    merged(history::read_files(files)?)
+}
+
+/// Puts the entries of all lives into one order: by time, then by the files' names, then as written.
+fn merged(lives: Vec<NamedLife>) -> Result<Histories, HistoryError> {
     let zones = zones_of(&lives)?;
     let processes: BTreeSet<_> = lives.iter().filter_map(|it| Some(&it.1.header.as_ref()?.process)).collect();
     let (processes, torn) = (processes.len(), lives.iter().filter(|it| it.1.torn.is_some()).count());
@@ -158,7 +124,7 @@ pub fn merged(mut files: Vec<(String, Vec<u8>)>) -> Result<Histories, HistoryErr
     Ok(Histories { zones, processes, lives: count, torn, entries: with_deaths(entries) })
 }
 
-fn zones_of(lives: &[(String, Life)]) -> Result<Vec<World>, HistoryError> {
+fn zones_of(lives: &[NamedLife]) -> Result<Vec<World>, HistoryError> {
     let mut zones: BTreeMap<ZoneId, (&String, &World)> = BTreeMap::new();
     for (file, life) in lives {
         let Some(world) = life.header.as_ref().and_then(|it| it.world.as_ref()) else { continue };

@@ -2,18 +2,18 @@
 
 use crate::layout::HOSTS;
 use crate::world::DIRECTORY;
-use history::{Entry, Header, What, World, encode, file_name, header};
+use history::{Entry, Header, MemoryFile, MemoryFolder, NamedBytes, What, World};
 use machine::Address;
 use space::{Position, ZoneId};
 use std::collections::BTreeMap;
 use zone::Durability;
 
-/// Files in the making.
+/// The histories of a simulated world's processes.
 pub struct Recorder {
     world: World,
-    files: Vec<(String, Vec<u8>)>,
-    /// The life that each address is in, and its file.
-    lives: BTreeMap<Address, (u32, usize)>,
+    folder: MemoryFolder,
+    /// The file of the life that each address is in.
+    lives: BTreeMap<Address, MemoryFile>,
 }
 
 impl Recorder {
@@ -26,7 +26,7 @@ impl Recorder {
     ) -> Self {
         let (game, region, hosts) = ("kosmos".to_owned(), region.to_vec(), hosts.to_vec());
         let world = World { game, schema, zone, region, hosts, durability };
-        Self { world, files: Vec::new(), lives: BTreeMap::new() }
+        Self { world, folder: MemoryFolder::default(), lives: BTreeMap::new() }
     }
 
     /// Something happened. A process that is killed says nothing about it: its next life does, if there is one.
@@ -36,23 +36,21 @@ impl Recorder {
             What::Started => self.begin(entry.by),
             _ => (),
         }
-        if let Some(&(_, file)) = self.lives.get(&entry.by) {
-            encode(entry, &mut self.files[file].1);
+        if let Some(&file) = self.lives.get(&entry.by) {
+            self.folder.write(file, entry);
         }
     }
 
     fn begin(&mut self, by: Address) {
-        let life = self.lives.get(&by).map_or(0, |it| it.0) + 1;
         let (process, world) = match by {
             DIRECTORY => ("directory".to_owned(), None),
             by if by.0 < HOSTS as u64 => (format!("host-{}", by.0), Some(self.world.clone())),
             by => (format!("player-{}", by.0), None),
         };
-        self.lives.insert(by, (life, self.files.len()));
-        self.files.push((file_name(&process, life), header(&Header { process, world })));
+        self.lives.insert(by, self.folder.begin(&Header { process, world }));
     }
 
-    pub fn into_files(self) -> Vec<(String, Vec<u8>)> {
-        self.files
+    pub fn into_files(self) -> Vec<NamedBytes> {
+        self.folder.into_files()
     }
 }

@@ -8,6 +8,7 @@ use crate::options::{Asked, Options};
 use crate::plan::{self, Fault};
 use crate::violation::Violation;
 use crate::world::World;
+use history::NamedBytes;
 use machine::{Span, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ pub fn run_as(options: Options, cast: Arc<dyn Cast>, faults: Vec<Fault>) -> Outc
 }
 
 /// Runs a trial with these faults. Also gives the files that real processes would have written in it, by name.
-pub fn run_recorded(options: Options, faults: Vec<Fault>) -> (Outcome, Vec<(String, Vec<u8>)>) {
+pub fn run_recorded(options: Options, faults: Vec<Fault>) -> (Outcome, Vec<NamedBytes>) {
     let mut world = World::recorded(options);
     (run_in(&mut world, faults), world.into_files())
 }

@@ -20,7 +20,7 @@ use crate::recorder::Recorder;
 use crate::service::{Question, Service};
 use crate::violation::Violations;
 use game::{PlayerId, Rules};
-use history::{Entry, What};
+use history::{Entry, NamedBytes, What};
 use machine::directory::Done;
 use machine::{Address, Rng, Span, Time, disk};
 use node::carrier::{self, CarrierSettings};
@@ -436,7 +436,7 @@ impl World {
     }
 
     /// The files that real processes would have written, with their names, if that was asked for.
-    pub fn into_files(self) -> Vec<(String, Vec<u8>)> {
+    pub fn into_files(self) -> Vec<NamedBytes> {
         self.recorder.map(Recorder::into_files).unwrap_or_default()
     }
 }

@@ -1,7 +1,7 @@
 //! How long no player is answered after the deciding host was killed, on real processes.
 
 use anyhow::{Context as _, Result, bail};
-use client::{Book, Lobby, Stay, StayOptions, Transport};
+use client::{HistoryWriter, Lobby, Stay, StayOptions, Transport};
 use machine::Time;
 use net::dial::Dialer;
 use node::Client as Node;
@@ -138,7 +138,7 @@ async fn probe(
     let pass = lobby.guest(&format!("probe-{number}")).await?;
     let dialer = Dialer::new()?;
     let options =
-        StayOptions { transport: Transport::Quic, dialer, book: Book::default(), seed: number as u64 };
+        StayOptions { transport: Transport::Quic, dialer, history: HistoryWriter::default(), seed: number as u64 };
     let (sender, mut happenings) = mpsc::unbounded_channel();
     let stay = Stay::begin(&lobby, &pass, options, |config, _| Node::new(config), sender).await?;
     let player = stay.player.clone();

@@ -3,7 +3,7 @@
 
 use crate::scratch::Scratch;
 use anyhow::{Context as _, Result};
-use client::{Book, Transport};
+use client::{HistoryWriter, Transport};
 use comfy_table::{Table, presets};
 use machine::Span;
 use serde::Serialize;
@@ -153,7 +153,7 @@ fn honest(options: &HostileOptions, game: Arc<dyn TestedGame>, lobby: SocketAddr
         count: options.bots as usize,
         behaviour: MIXED.to_owned(),
         transport: Transport::Quic,
-        book: Book::default(),
+        history: HistoryWriter::default(),
         seed: 1,
         pace: Some(Span::from_millis(50)),
     }

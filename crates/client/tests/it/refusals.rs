@@ -3,7 +3,8 @@
 use crate::house::TestWorld;
 use axum::http::StatusCode;
 use client::{
-    ActError, Book, Client, Lobby, LobbyError, Login, Pass, SessionInfo, Stay, StayOptions, Transport,
+    ActError, Client, HistoryWriter, Lobby, LobbyError, Login, Pass, SessionInfo, Stay, StayOptions,
+    Transport,
 };
 use kosmos::{Action, Kosmos};
 use net::dial::Dialer;
@@ -36,7 +37,12 @@ async fn a_stay_ends_when_the_lobby_says_no_for_ever() {
     for status in [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED] {
         let world = TestWorld::start().await;
         let dialer = Dialer::new().unwrap();
-        let options = StayOptions { transport: Transport::WebSocket, dialer, book: Book::default(), seed: 1 };
+        let options = StayOptions {
+            transport: Transport::WebSocket,
+            dialer,
+            history: HistoryWriter::default(),
+            seed: 1,
+        };
         let (heard, mut happenings) = mpsc::unbounded_channel();
         let make = |config, _: &SessionInfo| node::Client::new(config);
         let stay = Stay::begin(&Lobby::new(&world.lobby), &pass(), options, make, heard).await.unwrap();

@@ -52,8 +52,8 @@ impl Entry {
         let (heard, happenings) = mpsc::unbounded_channel();
         tokio::spawn(listen(happenings, self.experience.clone()));
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
-        let (transport, book, dialer) = (options.transport, options.book.clone(), self.dialer.clone());
-        let stay_options = StayOptions { transport, dialer, book, seed };
+        let (transport, history, dialer) = (options.transport, options.history.clone(), self.dialer.clone());
+        let stay_options = StayOptions { transport, dialer, history, seed };
         let begin = || {
             let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
             Stay::begin(&lobby, &pass, stay_options.clone(), make, heard.clone())

@@ -9,7 +9,7 @@ mod turns;
 pub use report::CrowdReport;
 
 use crate::TestedGame;
-use client::{Book, Counts, Stay, Transport};
+use client::{Counts, HistoryWriter, Stay, Transport};
 use entry::Entry;
 use experience::{Experience, Passed};
 use machine::Span;
@@ -44,7 +44,7 @@ pub struct CrowdOptions {
     /// How they connect.
     pub transport: Transport,
     /// Where to write their history.
-    pub book: Book,
+    pub history: HistoryWriter,
     /// Where their chance starts.
     pub seed: u64,
     /// How often each decides; `None` as bots do.

@@ -2,7 +2,7 @@
 
 use crate::tier::is_full;
 use std::ops::RangeInclusive;
-use trial::histories::merged;
+use trial::histories::read_files;
 use trial::plants::{PLANTED, Planted};
 use trial::{Violation, check, run_recorded};
 
@@ -29,7 +29,7 @@ fn somebody_notices_every_planted_bug() {
         let found = planted.hunt(seeds(planted));
         let found = found.unwrap_or_else(|| panic!("nobody noticed {} in 100 seeds", planted.name));
         let (live, files) = run_recorded(found.options, found.faults);
-        let read = merged(files).unwrap().judged().unwrap();
+        let read = read_files(files).unwrap().judged().unwrap();
         let by = first(&live.violations);
         assert_eq!(by, first(&found.violations), "{}", planted.name);
         if !by.is_some_and(|it| check::LIVING.contains(&it)) {

@@ -1,14 +1,14 @@
 //! What a world's processes would write down, judged afterwards: the same verdict as by somebody who was there.
 
 use crate::tier::is_full;
-use history::{Entry, Why, encode};
+use history::{Entry, FolderError, NamedBytes, Why, encode};
 use machine::{Address, Time};
 use trial::fault::{Kind, Kinds};
-use trial::histories::{Histories, HistoryError, merged};
+use trial::histories::{Histories, HistoryError, read_files};
 use trial::{Asked, Options, Outcome, plan, run_recorded};
 use zone::Durability;
 
-type Files = Vec<(String, Vec<u8>)>;
+type Files = Vec<NamedBytes>;
 
 fn recorded(seed: u64, asked: &Asked) -> (Outcome, Files) {
     let options = Options::drawn(seed, asked);
@@ -16,7 +16,7 @@ fn recorded(seed: u64, asked: &Asked) -> (Outcome, Files) {
 }
 
 fn error(files: Files) -> String {
-    let judged = merged(files).and_then(|it| it.judged());
+    let judged = read_files(files).and_then(|it| it.judged());
     judged.map(drop).unwrap_err().to_string()
 }
 
@@ -30,7 +30,7 @@ fn the_same_verdict_as_by_somebody_who_was_there() {
             assert_eq!(live.history, trial::run(seed, &Asked::EVERYTHING).history, "writing changes nothing");
         }
         torn += tear(&mut files);
-        let histories = merged(files).unwrap();
+        let histories = read_files(files).unwrap();
         let read = histories.judged().unwrap();
         assert_eq!((&read.violations, read.tally), (&live.violations, live.tally), "seed {seed}");
         assert_eq!(histories.processes as u32, 1 + 3 + live.options.players, "seed {seed}");
@@ -67,7 +67,7 @@ fn a_full_stop_is_forgiven_as_by_somebody_who_was_there() {
         let mut rolled_back = 0;
         for seed in seeds {
             let (live, files) = recorded(seed, &asked);
-            let read = merged(files).unwrap().judged().unwrap();
+            let read = read_files(files).unwrap().judged().unwrap();
             assert_eq!((&read.violations, read.tally), (&live.violations, live.tally), "seed {seed}");
             rolled_back += read.tally.rolled_back;
             if enough <= rolled_back {
@@ -92,8 +92,8 @@ fn what_cannot_be_judged_is_refused_in_a_line() {
     assert_eq!(name, "host-1.1.history");
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
-    let result = merged(broken).map(drop);
-    let Err(HistoryError::Damaged { file, damage }) = result else { panic!("{result:?}") };
+    let result = read_files(broken).map(drop);
+    let Err(HistoryError::Folder(FolderError::Damaged { file, damage })) = result else { panic!("{result:?}") };
     assert_eq!((file.as_str(), damage.why), ("host-1.1.history", Why::Checksum));
     assert!(damage.offset < last && last < damage.offset + 10_000, "{damage}");
 
@@ -122,7 +122,7 @@ fn what_cannot_be_judged_is_refused_in_a_line() {
 fn unanswered_actions_are_counted_by_player() {
     let asked = Asked { kinds: Kinds::NONE, ..Asked::EVERYTHING };
     let (_, files) = recorded(5, &asked);
-    let whole = merged(files).unwrap();
+    let whole = read_files(files).unwrap();
     // Stopped in the middle: somebody waits for an answer.
     let open = |end: usize| {
         let Histories { zones, processes, lives, torn, ref entries } = whole;

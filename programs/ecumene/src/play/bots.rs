@@ -4,7 +4,7 @@ use super::{block_on, told_to_stop, transport};
 use crate::kosmos_game::kosmos_game;
 use crate::{Failure, print};
 use clap::{Args, ValueEnum};
-use client::Book;
+use client::{Header, HistoryWriter};
 use std::path::PathBuf;
 use std::time::Duration;
 use testbed::crowd::{Crowd, CrowdOptions, CrowdReport, MIXED};
@@ -60,17 +60,15 @@ pub fn check_behaviour(asked: &str) -> Result<(), Failure> {
 /// Runs `ecumene bots`.
 pub fn run(args: &BotsArgs) -> Result<(), Failure> {
     check_behaviour(&args.behaviour)?;
-    let book = match &args.history {
-        Some(folder) => Book::begin(folder, &format!("bots-{}", std::process::id()))?,
-        None => Book::default(),
-    };
+    let header = Header::of(format!("bots-{}", std::process::id()));
+    let history = HistoryWriter::begin(args.history.as_deref(), &header, net::clock::now)?;
     let options = CrowdOptions {
         game: kosmos_game(),
         lobby: args.lobby.clone(),
         count: args.count as usize,
         behaviour: args.behaviour.clone(),
         transport: transport(args.web_socket),
-        book,
+        history,
         seed: args.seed,
         pace: None,
     };

@@ -6,7 +6,7 @@ use super::{ConfigArgs, block_on, logging, rules, told_to_stop, transport};
 use crate::kosmos_game::kosmos_game;
 use crate::{Failure, print, say};
 use clap::Args;
-use client::{Book, HostHealth};
+use client::{Header, HistoryWriter, HostHealth};
 use serde::Serialize;
 use server::Config;
 use server::config::ZONES_MAX;
@@ -173,17 +173,15 @@ async fn play(
     mut world: RunningWorld,
     lobby: SocketAddr,
 ) -> Result<(), Failure> {
-    let book = match config.history() {
-        Some(folder) => Book::begin(folder, &format!("bots-{}", std::process::id()))?,
-        None => Book::default(),
-    };
+    let header = Header::of(format!("bots-{}", std::process::id()));
+    let history = HistoryWriter::begin(config.history(), &header, net::clock::now)?;
     let options = CrowdOptions {
         game: kosmos_game(),
         lobby: lobby.to_string(),
         count: args.bots as usize,
         behaviour: args.behaviour.clone(),
         transport: transport(args.web_socket),
-        book,
+        history,
         seed: config.world.seed,
         pace: None,
     };
