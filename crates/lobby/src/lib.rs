@@ -12,7 +12,7 @@
 //! let now = UnixSeconds(1_800_000_000);
 //! let caller = Caller { address: [127, 0, 0, 1].into(), at: Time::ZERO, now };
 //! let keys = Keys::generate([7; 32])?; // Random bytes, in earnest.
-//! let mut lobby = Lobby::open(Memory::new(), Issuer::new(keys, "kosmos")?, Settings::default())?;
+//! let mut lobby = Lobby::open(Memory::new(), Issuer::new(keys, "my-world")?, Settings::default())?;
 //!
 //! // A new account. Hashing the password is slow, and runs elsewhere.
 //! let creation = lobby.begin_account(caller, "Ada", "correct horse")?;
@@ -22,7 +22,7 @@
 //! let holder = lobby.begin_session(caller, &ada.pass)?;
 //! let session = lobby.finish_session(holder, None, 5_000_000)?; // The world's clock.
 //! let token = lobby.token(&session, 3, 42, now);
-//! let mut gate = Gate::new(Verifier::new(lobby.public(), "kosmos", 3)?, now);
+//! let mut gate = Gate::new(Verifier::new(lobby.public(), "my-world", 3)?, now);
 //! assert_eq!(gate.admit(&token, now)?.player, ada.player);
 //! assert_eq!(gate.admit(&token, now), Err(TokenError::Used));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

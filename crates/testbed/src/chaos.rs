@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use trial::Scenario;
 use trial::histories::{self, Verdict};
 
 /// How long the world may take to get over something. Generous: nothing is measured here.
@@ -101,8 +102,8 @@ pub async fn run(
     begins: impl Fn(Trouble),
 ) -> Result<ChaosReport> {
     let cluster_options = prepared(options)?;
-    let crowd = torment(options, game, cluster_options, begins).await?;
-    judged(options, crowd)
+    let crowd = torment(options, Arc::clone(&game), cluster_options, begins).await?;
+    judged(options, game.scenario(), crowd)
 }
 
 /// Makes a new folder for the world, with its configuration.
@@ -237,8 +238,9 @@ async fn befall(
     Ok(cluster)
 }
 
-fn judged(options: &ChaosOptions, crowd: CrowdReport) -> Result<ChaosReport> {
-    let Verdict { records, tally, violations, .. } = histories::read(&options.history())?.judged()?;
+fn judged(options: &ChaosOptions, scenario: &dyn Scenario, crowd: CrowdReport) -> Result<ChaosReport> {
+    let read = histories::read(&options.history())?;
+    let Verdict { records, tally, violations, .. } = read.judged(scenario)?;
     let told = |it: &trial::Violation| format!("{}: {}", it.invariant, it.detail);
     Ok(ChaosReport {
         troubles: options.rounds * options.troubles.len() as u32,

@@ -8,6 +8,9 @@ pub type Border = (Position, Position);
 
 /// A game, as far as tests need to know it.
 pub trait TestedGame: Send + Sync {
+    /// The same game on the simulator, and for the judge of histories.
+    fn scenario(&self) -> &dyn trial::Scenario;
+
     /// Names of the bots that a mixed crowd takes in turn.
     fn mixed_bots(&self) -> &[&'static str];
 

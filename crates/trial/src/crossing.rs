@@ -5,6 +5,7 @@
 use crate::fault::Kinds;
 use crate::judge::Ending;
 use crate::options::Options;
+use crate::scenario::Scenario;
 use crate::violation::Violation;
 use crate::world::World;
 use game::PlayerId;
@@ -42,8 +43,8 @@ pub struct Sample {
 }
 
 /// Measures one world.
-pub fn sample(seed: u64) -> Sample {
-    let mut world = World::new(options(seed));
+pub fn sample(scenario: impl Scenario, seed: u64) -> Sample {
+    let mut world = World::new(scenario, options(seed));
     world.run_until(LASTS);
     if world.judge.violations.is_empty() {
         world.conclude(Ending::Stopped);

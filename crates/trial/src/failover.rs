@@ -7,9 +7,9 @@
 use crate::fault::Kinds;
 use crate::judge::Ending;
 use crate::options::Options;
+use crate::scenario::Scenario;
 use crate::violation::Violation;
 use crate::world::World;
-use kosmos::Action;
 use machine::{Rng, Span, Time};
 use node::NodeCommand;
 use zone::{Alone, BrokenRules, Durability, Standing, Want};
@@ -66,15 +66,20 @@ const WAIT_MAX: Span = Span::from_millis(10_000);
 const WARM: Time = Time::from_millis(4_000);
 
 /// Takes one sample.
-pub fn sample(seed: u64, loss: Loss) -> Sample {
+///
+/// # Panics
+///
+/// If the scenario has no everyday action.
+pub fn sample(scenario: impl Scenario, seed: u64, loss: Loss) -> Sample {
     let mut rng = Rng::seeded(seed).fork_named(0xfa11);
-    let mut world = World::new(options(seed));
+    let action = scenario.everyday_action().expect("players need something to do");
+    let mut world = World::new(scenario, options(seed));
     let at = WARM + Span::from_millis(rng.below(1_000));
-    acting(&mut world, WARM, at);
+    acting(&mut world, &action, at);
     let Some(before) = lose(&mut world, loss) else {
         return Sample { loss, until_played: None, violations: world.judge.violations.into_vec() };
     };
-    let until_played = wait(&mut world, at, &before);
+    let until_played = wait(&mut world, &action, at, &before);
     world.heal();
     let healed = world.now();
     world.run_until(healed + Span::from_millis(12_000));
@@ -101,23 +106,21 @@ fn options(seed: u64) -> Options {
     }
 }
 
-/// Lets every player say something now and then, from one time to another.
-fn acting(world: &mut World, from: Time, to: Time) {
-    let mut next = from;
+/// Lets every player act now and then, once the world is warm and up to a time.
+fn acting(world: &mut World, action: &[u8], to: Time) {
+    let mut next = WARM;
     while next < to {
         world.run_until(next);
-        speak(world);
+        act(world, action);
         next += ACT_EVERY;
     }
     world.run_until(to);
 }
 
-fn speak(world: &mut World) {
-    let action =
-        postcard::to_stdvec(&Action::Say { text: "here".to_owned() }).expect("actions are plain data");
+fn act(world: &mut World, action: &[u8]) {
     let now = world.now();
     for address in world.player_addresses() {
-        world.sim.command(now, address, NodeCommand::Client(Want::Act(action.clone())));
+        world.sim.command(now, address, NodeCommand::Client(Want::Act(action.to_vec())));
     }
 }
 
@@ -143,11 +146,11 @@ fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
 }
 
 /// Waits until somebody hears the result of an action sent after the fault.
-fn wait(world: &mut World, fault: Time, before: &[u64]) -> Option<Span> {
+fn wait(world: &mut World, action: &[u8], fault: Time, before: &[u64]) -> Option<Span> {
     world.answers.clear();
     let mut next = fault;
     while next < fault + WAIT_MAX && world.judge.violations.is_empty() {
-        speak(world);
+        act(world, action);
         next += ACT_EVERY;
         world.run_until(next);
         let new = |it: &&(Time, game::PlayerId, u64)| {

@@ -5,9 +5,9 @@
 //! together are one history, from the first record of a world to wherever it was stopped. Whether everybody plays again
 //! after trouble, and whether queues stay short, cannot be seen in it; everything else is judged as on the simulator.
 
-use crate::cast::{Cast as _, Usual};
 use crate::judge::{About, Ending, Judge, Tally};
 use crate::ledger::Name;
+use crate::scenario::Scenario;
 use crate::violation::Violation;
 use game::PlayerId;
 use history::{Entry, FolderError, NamedBytes, NamedLife, What, World};
@@ -41,17 +41,19 @@ pub enum HistoryError {
         /// One that does not fit.
         second: String,
     },
-    /// Somebody else's game, or another version of it.
+    /// The history is of another game, or of another version of it.
     #[error(
-        "the history is of the game {game} with types {found:016x}, this program knows kosmos with {known:016x}: \
+        "the history is of the game {game} with types {found:016x}, this program knows {ours} with {known:016x}: \
          check it with the program that ran it"
     )]
     Schema {
-        /// The game.
+        /// The game that the history names.
         game: String,
-        /// Its hash.
+        /// The hash of its types.
         found: u64,
-        /// Ours.
+        /// The game of the scenario.
+        ours: &'static str,
+        /// The hash of its types.
         known: u64,
     },
     /// A region that cannot be one.
@@ -165,14 +167,14 @@ fn with_deaths(entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 impl Histories {
-    /// Judges it.
-    pub fn judged(&self) -> Result<Verdict, HistoryError> {
+    /// Judges it as a history of this scenario's game.
+    pub fn judged(&self, scenario: &(impl Scenario + ?Sized)) -> Result<Verdict, HistoryError> {
         let reigns = |it: &Entry| matches!(it.what, What::Said(Note::Reigns { .. }));
         let swaps = |it: &Entry| matches!(it.what, What::Reign(..));
         if self.entries.iter().any(reigns) && !self.entries.iter().any(swaps) {
             return Err(HistoryError::NoDirectory);
         }
-        let mut judge = Judge::new(0, self.about()?);
+        let mut judge = Judge::new(0, self.about(scenario)?);
         let mut place = None;
         for (number, entry) in self.entries.iter().enumerate() {
             judge.see(entry);
@@ -202,16 +204,16 @@ impl Histories {
         self.entries.partition_point(|it| it.time <= time)
     }
 
-    fn about(&self) -> Result<Vec<About>, HistoryError> {
-        let rules = Usual.rules(&self.bounds()?);
+    fn about(&self, scenario: &impl Scenario) -> Result<Vec<About>, HistoryError> {
+        let rules = scenario.rules(&self.bounds()?);
         let mut abouts = Vec::new();
         for World { game, schema, zone, region, hosts, durability } in &self.zones {
             if rules.schema() != *schema {
                 let (game, found, known) = (game.clone(), *schema, rules.schema());
-                return Err(HistoryError::Schema { game, found, known });
+                return Err(HistoryError::Schema { game, found, ours: scenario.name(), known });
             }
             let (zone, region, rules) = (*zone, Polygon::new(region)?, Arc::clone(&rules));
-            let (count, hosts, durability) = (Usual.count(), hosts.clone(), *durability);
+            let (count, hosts, durability) = (scenario.count(), hosts.clone(), *durability);
             abouts.push(About { zone, region, rules, count, hosts, durability });
         }
         Ok(abouts)

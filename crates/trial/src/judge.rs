@@ -3,10 +3,10 @@
 //! On the simulator the judge listens while the world runs; of real processes it hears what they wrote down (see
 //! [`crate::histories`]). It cannot tell the difference.
 
-use crate::cast::Count;
 use crate::check::{self, Chain, Observers};
 use crate::court::Court;
 use crate::ledger::{Ledger, Name};
+use crate::scenario::Count;
 use crate::violation::Violations;
 use game::{PlayerId, Rules};
 use history::{Entry, What};

@@ -5,9 +5,9 @@
 //! everything heals, and the world must recover. Checkers (see [`check`]) watch all the time and judge the history
 //! that survived. The same [`Judge`] reads what real processes wrote down (see [`histories`]).
 //!
-//! This crate models no protocol: it runs the real ones. It never decides what a machine does.
+//! This crate models no protocol: it runs the real ones. It never decides what a machine does. It knows no game: a
+//! [`Scenario`] says which is played, by whom, and what must be conserved in it.
 
-pub mod cast;
 pub mod check;
 mod court;
 pub mod crossing;
@@ -23,6 +23,7 @@ pub mod plan;
 pub mod plants;
 mod recorder;
 mod run;
+mod scenario;
 mod service;
 mod shrink;
 mod violation;
@@ -31,7 +32,8 @@ mod world;
 pub use judge::{About, Crossings, Ending, Judge, Tally};
 pub use layout::{HOSTS, Layout};
 pub use options::{Asked, Options};
-pub use run::{Outcome, run, run_as, run_in, run_recorded, run_with};
+pub use run::{Outcome, run, run_in, run_recorded, run_with};
+pub use scenario::{Count, Goods, Scenario, Serial};
 pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
 pub use world::World;

@@ -5,6 +5,7 @@
 use crate::fault::{Kind, Kinds};
 use crate::options::Asked;
 use crate::run::{Outcome, run};
+use crate::scenario::Scenario;
 use std::ops::RangeInclusive;
 use zone::{BrokenRules, Durability, Rule};
 
@@ -230,8 +231,8 @@ impl Planted {
     }
 
     /// The first of these seeds in which somebody notices.
-    pub fn hunt(&self, seeds: RangeInclusive<u64>) -> Option<Outcome> {
+    pub fn hunt(&self, scenario: impl Scenario + Clone, seeds: RangeInclusive<u64>) -> Option<Outcome> {
         let asked = self.asked();
-        seeds.map(|seed| run(seed, &asked)).find(|it| !it.violations.is_empty())
+        seeds.map(|seed| run(scenario.clone(), seed, &asked)).find(|it| !it.violations.is_empty())
     }
 }

@@ -4,9 +4,7 @@ use crate::layout::HOSTS;
 use crate::world::DIRECTORY;
 use history::{Entry, Header, MemoryFile, MemoryFolder, NamedBytes, What, World};
 use machine::Address;
-use space::{Position, ZoneId};
 use std::collections::BTreeMap;
-use zone::Durability;
 
 /// The histories of a simulated world's processes.
 pub struct Recorder {
@@ -17,15 +15,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(
-        schema: u64,
-        zone: ZoneId,
-        region: &[Position],
-        hosts: &[Address],
-        durability: Durability,
-    ) -> Self {
-        let (game, region, hosts) = ("kosmos".to_owned(), region.to_vec(), hosts.to_vec());
-        let world = World { game, schema, zone, region, hosts, durability };
+    /// A recorder of a world that hosts describe like this.
+    pub fn new(world: World) -> Self {
         Self { world, folder: MemoryFolder::default(), lives: BTreeMap::new() }
     }
 

@@ -1,17 +1,15 @@
 //! One trial from beginning to end: trouble, then calm, then judgement.
 
-use crate::cast::Cast;
 use crate::check::{self, Agreement, Bounded};
 use crate::judge::{Crossings, Ending, Tally};
-use crate::layout::Layout;
 use crate::options::{Asked, Options};
 use crate::plan::{self, Fault};
+use crate::scenario::Scenario;
 use crate::violation::Violation;
 use crate::world::World;
 use history::NamedBytes;
 use machine::{Span, Time};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What came of a trial.
 #[derive(Clone, Debug)]
@@ -39,28 +37,32 @@ pub struct Outcome {
 }
 
 /// Runs the trial of a seed.
-pub fn run(seed: u64, asked: &Asked) -> Outcome {
+pub fn run(scenario: impl Scenario, seed: u64, asked: &Asked) -> Outcome {
     let options = Options::drawn(seed, asked);
-    run_with(options, plan::drawn(&options), None)
+    run_with(scenario, options, plan::drawn(&options), None)
 }
 
 /// Runs a trial with these faults, keeping the last `trace` things that happened.
-pub fn run_with(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> Outcome {
-    let mut world = World::new(options);
+pub fn run_with(
+    scenario: impl Scenario,
+    options: Options,
+    faults: Vec<Fault>,
+    trace: Option<usize>,
+) -> Outcome {
+    let mut world = World::new(scenario, options);
     if let Some(capacity) = trace {
         world.sim.trace(capacity);
     }
     run_in(&mut world, faults)
 }
 
-/// Runs a trial of another game, or with other players, with these faults.
-pub fn run_as(options: Options, cast: Arc<dyn Cast>, faults: Vec<Fault>) -> Outcome {
-    run_in(&mut World::of(options, Layout::of(&options), cast), faults)
-}
-
 /// Runs a trial with these faults. Also gives the files that real processes would have written in it, by name.
-pub fn run_recorded(options: Options, faults: Vec<Fault>) -> (Outcome, Vec<NamedBytes>) {
-    let mut world = World::recorded(options);
+pub fn run_recorded(
+    scenario: impl Scenario,
+    options: Options,
+    faults: Vec<Fault>,
+) -> (Outcome, Vec<NamedBytes>) {
+    let mut world = World::recorded(scenario, options);
     (run_in(&mut world, faults), world.into_files())
 }
 

@@ -2,19 +2,24 @@
 
 use crate::plan::Fault;
 use crate::run::{Outcome, run_with};
+use crate::scenario::Scenario;
 
 /// Leaves out faults while the trial still fails in the same way: what is left is what it takes.
-pub fn shrink(outcome: &Outcome) -> Vec<Fault> {
-    shrink_while(outcome, &|| true)
+pub fn shrink(scenario: impl Scenario + Clone, outcome: &Outcome) -> Vec<Fault> {
+    shrink_while(scenario, outcome, &|| true)
 }
 
 /// Leaves out faults while the trial still fails in the same way, for as long as `goes_on` says: what is left is what
 /// it takes, or more if there was no time to find out.
-pub fn shrink_while(outcome: &Outcome, goes_on: &dyn Fn() -> bool) -> Vec<Fault> {
+pub fn shrink_while(
+    scenario: impl Scenario + Clone,
+    outcome: &Outcome,
+    goes_on: &dyn Fn() -> bool,
+) -> Vec<Fault> {
     let mut faults = outcome.faults.clone();
     let Some(first) = outcome.violations.first() else { return faults };
     let fails = |faults: &[Fault]| {
-        let again = run_with(outcome.options, faults.to_vec(), None);
+        let again = run_with(scenario.clone(), outcome.options, faults.to_vec(), None);
         again.violations.first().is_some_and(|it| it.invariant == first.invariant)
     };
     // Halves first: most faults have nothing to do with it.

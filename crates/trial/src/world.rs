@@ -8,7 +8,6 @@ mod links;
 mod lives;
 mod requests;
 
-use crate::cast::{Cast, Usual};
 use crate::check;
 use crate::disk::Disk;
 use crate::fault::Kind;
@@ -17,6 +16,7 @@ use crate::layout::{self, Layout};
 use crate::options::Options;
 use crate::plan::{Trigger, Victim};
 use crate::recorder::Recorder;
+use crate::scenario::Scenario;
 use crate::service::{Question, Service};
 use crate::violation::Violations;
 use game::{PlayerId, Rules};
@@ -93,7 +93,7 @@ pub struct World {
     slots: Vec<ReplicaSlot>,
     players: Vec<PlayerSlot>,
     rules: Arc<dyn Rules>,
-    cast: Arc<dyn Cast>,
+    scenario: Arc<dyn Scenario>,
     /// Whether every link that can be is there, and how many had been cut by then.
     linked: (bool, u64),
     agenda: BTreeMap<(Time, u64), Todo>,
@@ -118,13 +118,13 @@ pub struct World {
 
 impl World {
     /// A world in which everything is well and nobody has entered yet.
-    pub fn new(options: Options) -> Self {
-        Self::of(options, Layout::of(&options), Arc::new(Usual))
+    pub fn new(scenario: impl Scenario, options: Options) -> Self {
+        Self::of(scenario, options, Layout::of(&options))
     }
 
-    /// The same with another game, other players or another map.
-    pub fn of(options: Options, layout: Layout, cast: Arc<dyn Cast>) -> Self {
-        Self::started(options, layout, cast, None)
+    /// The same with a given map.
+    pub fn of(scenario: impl Scenario, options: Options, layout: Layout) -> Self {
+        Self::started(Arc::new(scenario), options, layout, None)
     }
 
     /// The same, with somebody who writes everything down as real processes would.
@@ -132,25 +132,35 @@ impl World {
     /// # Panics
     ///
     /// If there are several zones: files know of one.
-    pub fn recorded(options: Options) -> Self {
+    pub fn recorded(scenario: impl Scenario, options: Options) -> Self {
         let layout = Layout::of(&options);
         assert!(!layout.is_meshed(), "histories are of one zone");
-        let schema = Usual.rules(layout.world()).schema();
         let zone = ZoneId(1);
-        let hosts = layout.replicas_of(zone);
-        let recorder = Recorder::new(schema, zone, &layout::corners(), &hosts, options.durability);
-        Self::started(options, layout, Arc::new(Usual), Some(recorder))
+        let recorder = Recorder::new(history::World {
+            game: scenario.name().to_owned(),
+            schema: scenario.rules(layout.world()).schema(),
+            zone,
+            region: layout::corners().to_vec(),
+            hosts: layout.replicas_of(zone),
+            durability: options.durability,
+        });
+        Self::started(Arc::new(scenario), options, layout, Some(recorder))
     }
 
-    fn started(options: Options, layout: Layout, cast: Arc<dyn Cast>, recorder: Option<Recorder>) -> Self {
-        let rules = cast.rules(layout.world());
+    fn started(
+        scenario: Arc<dyn Scenario>,
+        options: Options,
+        layout: Layout,
+        recorder: Option<Recorder>,
+    ) -> Self {
+        let rules = scenario.rules(layout.world());
         let mut sim = Sim::new(options.seed);
         sim.set_give_up_after(Span::from_millis(3_000));
         let about = layout.map.zones().map(|(zone, region)| About {
             zone,
             region: region.clone(),
             rules: Arc::clone(&rules),
-            count: cast.count(),
+            count: scenario.count(),
             hosts: layout.replicas_of(zone),
             durability: options.durability,
         });
@@ -164,7 +174,7 @@ impl World {
             slots: Vec::new(),
             players: Vec::new(),
             rules,
-            cast,
+            scenario,
             linked: (false, 0),
             agenda: BTreeMap::new(),
             todos: 0,
@@ -230,7 +240,7 @@ impl World {
     fn add_players(&mut self) {
         for number in 0..self.options.players {
             let hostile = self.options.has(Kind::Hostile) && self.rng.below(8) == 0;
-            let player = self.cast.player(number);
+            let player = self.scenario.player(number);
             let mut slot = PlayerSlot { address: Address(0), player, session: 1, number, hostile };
             slot.address = self.sim.add(self.new_client(&slot));
             let offset = Span::from_millis(self.rng.below(5_000));
@@ -249,7 +259,7 @@ impl World {
             notes: true,
             broken_rules: self.options.plants,
         };
-        let bot = self.cast.bot(&self.layout, slot.number, slot.hostile);
+        let bot = self.scenario.bot(&self.layout, slot.number, slot.hostile);
         Node::Client(Box::new(Client::bot(config, bot)))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{Failure, print};
 use clap::{Args as ClapArgs, ValueEnum};
+use kosmos_scenario::KosmosScenario;
 use std::path::PathBuf;
 use trial::Violation;
 use trial::histories::{self, Histories, Verdict};
@@ -45,7 +46,7 @@ const AFTER: usize = 5;
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let histories = histories::read(&args.folder).map_err(|error| Failure::Asked(error.to_string()))?;
-    let mut verdict = histories.judged().map_err(|error| Failure::Asked(error.to_string()))?;
+    let mut verdict = histories.judged(&KosmosScenario).map_err(|error| Failure::Asked(error.to_string()))?;
     if args.strict {
         verdict.violations.extend(unanswered(&verdict));
     }

@@ -2,6 +2,7 @@
 
 use game::Bot;
 use kosmos::bots;
+use kosmos_scenario::KosmosScenario;
 use space::Polygon;
 use std::sync::Arc;
 use testbed::{Border, TestedGame};
@@ -15,6 +16,10 @@ pub fn kosmos_game() -> Arc<dyn TestedGame> {
 }
 
 impl TestedGame for KosmosGame {
+    fn scenario(&self) -> &dyn trial::Scenario {
+        &KosmosScenario
+    }
+
     fn mixed_bots(&self) -> &[&'static str] {
         &bots::NAMES
     }

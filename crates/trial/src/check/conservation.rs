@@ -3,9 +3,8 @@
 
 use super::chain::{Chain, Line};
 use super::one_order::Order;
-use crate::cast::Count;
+use crate::scenario::{Count, Goods, Serial};
 use crate::violation::Violations;
-use kosmos::{Goods, Serial};
 use space::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
 use zone::{Cause, Change};
@@ -92,29 +91,13 @@ pub fn end(chains: &[Chain<'_>], order: &Order, out: &mut Violations) {
 mod tests {
     use super::super::one_order;
     use super::super::story::{Told, event, judged, object, posted, put, removed, taken, whole, written};
+    use super::super::toy::holder;
     use super::*;
-    use kosmos::{Avatar, Item, ItemKind, State};
-    use space::Millis;
     use zone::Item as Post;
 
-    fn item() -> Item {
-        Item { serial: Serial(object(1, 9)), kind: ItemKind::Gem }
-    }
-
     fn carrier(coins: u32, carries: bool) -> Vec<u8> {
-        let bag = if carries { vec![item()] } else { Vec::new() };
-        let (ready_at, stunned_until) = (Millis(0), Millis(0));
-        let avatar = Avatar {
-            name: String::new(),
-            health: 9,
-            score: 0,
-            coins,
-            bag,
-            offer: None,
-            ready_at,
-            stunned_until,
-        };
-        postcard::to_stdvec(&State::Avatar(avatar)).unwrap()
+        let item = object(1, 9);
+        holder(coins, if carries { std::slice::from_ref(&item) } else { &[] })
     }
 
     /// A player of zone 2 sells an item to one of zone 1, who decides; what each ends up with is given.

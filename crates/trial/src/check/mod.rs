@@ -68,6 +68,8 @@ mod same_state;
 #[cfg(test)]
 pub(crate) mod story;
 mod time;
+#[cfg(test)]
+mod toy;
 mod whereabouts;
 
 use crate::judge::{About, Ending};

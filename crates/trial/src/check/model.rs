@@ -2,12 +2,12 @@
 //! of it or done twice is wrong.
 
 use super::story::{Told, bytes, event, judged, object, posted, put, removed, taken, whole, written};
+use super::toy::holder;
 use super::{Observers, end};
 use crate::judge::Ending;
 use game::{Addressee, PlayerId, Scope};
-use kosmos::{Avatar, State};
 use machine::Rng;
-use space::{Epoch, Millis, Motion, ObjectId, Position, ZoneId};
+use space::{Epoch, Motion, ObjectId, Position, ZoneId};
 use std::collections::{BTreeMap, VecDeque};
 use zone::{Being, Cause, Change, EventId, Item, Known, Outcome, Passage, PlayerRow, Stamp};
 
@@ -65,10 +65,7 @@ struct World {
 }
 
 fn state(coins: u32) -> Vec<u8> {
-    let (ready_at, stunned_until) = (Millis(0), Millis(0));
-    let (name, bag) = (String::new(), Vec::new());
-    let avatar = Avatar { name, health: 9, score: 0, coins, bag, offer: None, ready_at, stunned_until };
-    postcard::to_stdvec(&State::Avatar(avatar)).unwrap()
+    holder(coins, &[])
 }
 
 fn player(it: ObjectId) -> PlayerId {

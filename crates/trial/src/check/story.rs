@@ -1,12 +1,15 @@
 //! Small histories made by hand, to show each checker something wrong.
 
 use super::chain::{Chain, Line};
-use crate::cast::{Cast as _, Usual};
+use super::toy::{self, Toy};
 use crate::judge::About;
+use crate::scenario::Count;
 use crate::violation::Violations;
+use game::Hosted;
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, Polygon, Position, ZoneId};
+use std::sync::Arc;
 use zone::{Being, Cause, Change, Durability, EventId, Ran, Record, Whole, Written, cut_at};
 
 /// When every story ends.
@@ -73,9 +76,9 @@ pub type Told = Vec<(Cause, Vec<Change>)>;
 pub fn about(zone: u32) -> About {
     let corner = |at| Position::new(at, at).unwrap();
     let region = Polygon::rectangle(corner(-100_000), corner(100_000)).unwrap();
-    let rules = Usual.rules(&region);
+    let rules = Arc::new(Hosted(Toy));
     let hosts = vec![Address(u64::from(zone) * 2), Address(u64::from(zone) * 2 + 1)];
-    let count = Usual.count();
+    let count: Option<Count> = Some(toy::goods);
     About { zone: ZoneId(zone), region, rules, count, hosts, durability: Durability::Synced }
 }
 

@@ -45,7 +45,7 @@ impl World {
 
     /// What a link is usually like in this world.
     pub fn usual(&self, from: Address, to: Address) -> Profile {
-        if let Some(line) = self.cast.line(&self.layout, from, to) {
+        if let Some(line) = self.scenario.line(&self.layout, from, to) {
             return line;
         }
         if self.layout.share_host(from, to) {

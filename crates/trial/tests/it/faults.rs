@@ -1,5 +1,6 @@
 //! Fault plans can be read, replayed and shortened.
 
+use kosmos_scenario::KosmosScenario;
 use trial::fault::{Kind, Kinds};
 use trial::plants::Planted;
 use trial::{Options, plan, run_with, shrink};
@@ -17,17 +18,18 @@ fn kinds_have_names_that_lead_back() {
 #[test]
 fn a_failing_plan_is_shortened_and_still_fails() {
     let planted = Planted::by_name("keep-suffix").unwrap();
-    let found = planted.hunt(1..=20).unwrap();
-    let fewer = shrink(&found);
+    let found = planted.hunt(KosmosScenario, 1..=20).unwrap();
+    let fewer = shrink(KosmosScenario, &found);
     assert!(fewer.len() < found.faults.len(), "{} of {}", fewer.len(), found.faults.len());
-    let again = run_with(found.options, fewer, None);
+    let again = run_with(KosmosScenario, found.options, fewer, None);
     assert_eq!(again.violations[0].invariant, found.violations[0].invariant);
 }
 
 #[test]
 fn a_replayed_plan_gives_the_same_history() {
     let options = Options::drawn(7, &trial::Asked::EVERYTHING);
-    let [first, second] = [None, Some(100)].map(|trace| run_with(options, plan::drawn(&options), trace));
+    let [first, second] =
+        [None, Some(100)].map(|trace| run_with(KosmosScenario, options, plan::drawn(&options), trace));
     assert_eq!(first.history, second.history);
     assert_eq!((first.trace.len(), second.trace.len()), (0, 100));
 }

@@ -8,8 +8,7 @@ use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 use space::{Distance, Heading, Line, Motion, ObjectId, Partition, Polygon, Position, Velocity, ZoneId};
 use std::sync::Arc;
-use trial::cast::Cast;
-use trial::{Asked, Ending, Layout, Options, Outcome, World, plan, run_in};
+use trial::{Asked, Ending, Layout, Options, Outcome, Scenario, World, plan, run_with};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Schema)]
 enum Thing {
@@ -152,7 +151,11 @@ impl Mayflies {
     }
 }
 
-impl Cast for Mayflies {
+impl Scenario for Mayflies {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
     fn rules(&self, _: &Polygon) -> Arc<dyn Rules> {
         Arc::new(Hosted(Self(self.0)))
     }
@@ -175,8 +178,7 @@ impl Bot for Watcher {
 
 fn played(seed: u64) -> Outcome {
     let options = Options::drawn(seed, &Asked { zones: (3, 5), ..Asked::MESH });
-    let mut world = World::of(options, Layout::of(&options), Arc::new(Mayflies(Fate::Chance)));
-    run_in(&mut world, plan::drawn(&options))
+    run_with(Mayflies(Fate::Chance), options, plan::drawn(&options), None)
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn strips() -> Layout {
 fn flown(life: Span, deaf_to: ZoneId) -> Vec<String> {
     let options = Options { zones: 4, players: 2, ..Options::drawn(1, &Asked::MESH) };
     let options = Options { kinds: trial::fault::Kinds::NONE, faults: 0, ..options };
-    let mut world = World::of(options, strips(), Arc::new(Mayflies(Fate::East(life))));
+    let mut world = World::of(Mayflies(Fate::East(life)), options, strips());
     let (there, home) = (world.layout.replicas_of(deaf_to), world.layout.replicas_of(ZoneId(1)));
     let ways: Vec<_> = there.iter().flat_map(|&from| home.iter().map(move |&to| (from, to))).collect();
     for round in 1..=5 {

@@ -2,8 +2,9 @@
 
 use crate::survival::survives;
 use crate::tier::is_full;
+use kosmos_scenario::KosmosScenario;
+use trial::Asked;
 use trial::fault::{Kind, Kinds};
-use trial::{Asked, run};
 use zone::Durability;
 
 #[test]
@@ -36,7 +37,8 @@ fn zones_that_lose_their_last_moments_still_fit_together() {
 #[test]
 fn the_same_seed_gives_the_same_history() {
     for seed in 31_000..if is_full() { 31_010 } else { 31_003 } {
-        let (first, second) = (run(seed, &Asked::MESH), run(seed, &Asked::MESH));
+        let run = || trial::run(KosmosScenario, seed, &Asked::MESH);
+        let (first, second) = (run(), run());
         assert_eq!((first.history, first.events), (second.history, second.events), "seed {seed}");
     }
 }

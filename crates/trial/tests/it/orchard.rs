@@ -9,16 +9,15 @@ mod rules;
 
 use harvest::Harvest;
 use pickers::Pickers;
-use std::sync::Arc;
 use trial::fault::{Kind, Kinds};
 use trial::plants::Planted;
-use trial::{Asked, Layout, Options, Outcome, World, plan, run_in};
+use trial::{Asked, Options, Outcome, World, plan, run_in};
 
 const FOUR: Asked = Asked { zones: (4, 4), ..Asked::MESH };
 
 fn played(seed: u64, asked: &Asked) -> (Outcome, World) {
     let options = Options::drawn(seed, asked);
-    let mut world = World::of(options, Layout::of(&options), Arc::new(Pickers));
+    let mut world = World::new(Pickers, options);
     let outcome = run_in(&mut world, plan::drawn(&options));
     (outcome, world)
 }

@@ -1,6 +1,7 @@
 //! Each planted bug is noticed. (`ecumene sim zone --plant all` looks at more seeds.)
 
 use crate::tier::is_full;
+use kosmos_scenario::KosmosScenario;
 use std::ops::RangeInclusive;
 use trial::histories::read_files;
 use trial::plants::{PLANTED, Planted};
@@ -26,10 +27,10 @@ fn seeds(planted: &Planted) -> RangeInclusive<u64> {
 fn somebody_notices_every_planted_bug() {
     let mut blind = check::ALL.to_vec();
     for planted in PLANTED.iter().filter(|it| !it.between) {
-        let found = planted.hunt(seeds(planted));
+        let found = planted.hunt(KosmosScenario, seeds(planted));
         let found = found.unwrap_or_else(|| panic!("nobody noticed {} in 100 seeds", planted.name));
-        let (live, files) = run_recorded(found.options, found.faults);
-        let read = read_files(files).unwrap().judged().unwrap();
+        let (live, files) = run_recorded(KosmosScenario, found.options, found.faults);
+        let read = read_files(files).unwrap().judged(&KosmosScenario).unwrap();
         let by = first(&live.violations);
         assert_eq!(by, first(&found.violations), "{}", planted.name);
         if !by.is_some_and(|it| check::LIVING.contains(&it)) {
@@ -47,7 +48,7 @@ fn somebody_notices_every_planted_bug() {
 #[test]
 fn somebody_notices_every_bug_between_zones() {
     for planted in PLANTED.iter().filter(|it| it.between) {
-        let found = planted.hunt(seeds(planted));
+        let found = planted.hunt(KosmosScenario, seeds(planted));
         assert!(found.is_some(), "nobody noticed {} in 100 seeds", planted.name);
     }
 }

@@ -1,6 +1,7 @@
 //! Worlds in which everything breaks, and nothing that was announced is lost.
 
 use crate::tier::is_full;
+use kosmos_scenario::KosmosScenario;
 use machine::Time;
 use trial::fault::{Kind, Kinds};
 use trial::{Asked, Options, World, run};
@@ -8,7 +9,7 @@ use zone::Durability;
 
 /// Runs these seeds, in none of which anything may be violated.
 pub fn survives(seeds: std::ops::Range<u64>, asked: &Asked) -> Vec<trial::Outcome> {
-    let outcomes: Vec<_> = seeds.map(|seed| run(seed, asked)).collect();
+    let outcomes: Vec<_> = seeds.map(|seed| run(KosmosScenario, seed, asked)).collect();
     for outcome in &outcomes {
         assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
     }
@@ -29,7 +30,7 @@ fn nothing_is_lost_whatever_breaks() {
 #[test]
 fn poses_have_to_wait_in_some_worlds() {
     let thin = |seed: &u64| {
-        let mut world = World::new(Options::drawn(*seed, &Asked::EVERYTHING));
+        let mut world = World::new(KosmosScenario, Options::drawn(*seed, &Asked::EVERYTHING));
         world.run_until(Time::from_millis(10_000));
         let hosts = world.layout.replicas().filter_map(|it| world.sim.machine(it).host());
         let (sent, deferred) = hosts.fold((0, 0), |(sent, deferred), it| {

@@ -2,6 +2,7 @@
 
 use crate::tier::is_full;
 use history::{Entry, FolderError, NamedBytes, Why, encode};
+use kosmos_scenario::KosmosScenario;
 use machine::{Address, Time};
 use trial::fault::{Kind, Kinds};
 use trial::histories::{Histories, HistoryError, read_files};
@@ -12,11 +13,11 @@ type Files = Vec<NamedBytes>;
 
 fn recorded(seed: u64, asked: &Asked) -> (Outcome, Files) {
     let options = Options::drawn(seed, asked);
-    run_recorded(options, plan::drawn(&options))
+    run_recorded(KosmosScenario, options, plan::drawn(&options))
 }
 
 fn error(files: Files) -> String {
-    let judged = read_files(files).and_then(|it| it.judged());
+    let judged = read_files(files).and_then(|it| it.judged(&KosmosScenario));
     judged.map(drop).unwrap_err().to_string()
 }
 
@@ -27,11 +28,12 @@ fn the_same_verdict_as_by_somebody_who_was_there() {
     for seed in 1..=last {
         let (live, mut files) = recorded(seed, &Asked::EVERYTHING);
         if seed <= 3 {
-            assert_eq!(live.history, trial::run(seed, &Asked::EVERYTHING).history, "writing changes nothing");
+            let unwritten = trial::run(KosmosScenario, seed, &Asked::EVERYTHING);
+            assert_eq!(live.history, unwritten.history, "writing changes nothing");
         }
         torn += tear(&mut files);
         let histories = read_files(files).unwrap();
-        let read = histories.judged().unwrap();
+        let read = histories.judged(&KosmosScenario).unwrap();
         assert_eq!((&read.violations, read.tally), (&live.violations, live.tally), "seed {seed}");
         assert_eq!(histories.processes as u32, 1 + 3 + live.options.players, "seed {seed}");
         assert!(read.tally.actions_acked <= read.actions_asked && 50 < read.records, "seed {seed}");
@@ -67,7 +69,7 @@ fn a_full_stop_is_forgiven_as_by_somebody_who_was_there() {
         let mut rolled_back = 0;
         for seed in seeds {
             let (live, files) = recorded(seed, &asked);
-            let read = read_files(files).unwrap().judged().unwrap();
+            let read = read_files(files).unwrap().judged(&KosmosScenario).unwrap();
             assert_eq!((&read.violations, read.tally), (&live.violations, live.tally), "seed {seed}");
             rolled_back += read.tally.rolled_back;
             if enough <= rolled_back {
@@ -93,7 +95,9 @@ fn what_cannot_be_judged_is_refused_in_a_line() {
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
     let result = read_files(broken).map(drop);
-    let Err(HistoryError::Folder(FolderError::Damaged { file, damage })) = result else { panic!("{result:?}") };
+    let Err(HistoryError::Folder(FolderError::Damaged { file, damage })) = result else {
+        panic!("{result:?}")
+    };
     assert_eq!((file.as_str(), damage.why), ("host-1.1.history", Why::Checksum));
     assert!(damage.offset < last && last < damage.offset + 10_000, "{damage}");
 
@@ -128,7 +132,7 @@ fn unanswered_actions_are_counted_by_player() {
         let Histories { zones, processes, lives, torn, ref entries } = whole;
         let cut =
             Histories { zones: zones.clone(), processes, lives, torn, entries: entries[..end].to_vec() };
-        cut.judged().unwrap()
+        cut.judged(&KosmosScenario).unwrap()
     };
     let said = |it: &Entry| matches!(it.what, history::What::Said(zone::Note::Asked { .. }));
     let first = whole.entries.iter().position(said).unwrap();

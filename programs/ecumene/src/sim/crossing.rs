@@ -5,6 +5,7 @@ use super::failover::percentile;
 use crate::{Failure, print, progress};
 use clap::Args as ClapArgs;
 use comfy_table::{Table, presets};
+use kosmos_scenario::KosmosScenario;
 use machine::Span;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;
@@ -50,7 +51,7 @@ fn measured(args: &Args, what: &'static str) -> Vec<Sample> {
     let bar = progress::bar(what, args.worlds);
     bar.enable_steady_tick(Duration::from_millis(200));
     let samples = (0..args.worlds).into_par_iter().map(|number| {
-        let taken = sample(args.seed.wrapping_add(number));
+        let taken = sample(KosmosScenario, args.seed.wrapping_add(number));
         bar.inc(1);
         taken
     });

@@ -4,6 +4,7 @@ use super::Format;
 use crate::{Failure, print, progress};
 use clap::Args as ClapArgs;
 use comfy_table::{Table, presets};
+use kosmos_scenario::KosmosScenario;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .into_par_iter()
         .map(|number| {
             let loss = Loss::ALL[number as usize % Loss::ALL.len()];
-            let taken = sample(args.seed.wrapping_add(number), loss);
+            let taken = sample(KosmosScenario, args.seed.wrapping_add(number), loss);
             bar.inc(1);
             taken
         })

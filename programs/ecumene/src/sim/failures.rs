@@ -2,6 +2,7 @@
 
 use super::seeds::{Budget, Sweep, run_caught};
 use super::trace::{described, kept, last, listed};
+use kosmos_scenario::KosmosScenario;
 use trial::{Asked, Options, Outcome, plan, shrink_while};
 
 /// Failing seeds that are told in full; the others are named.
@@ -53,7 +54,7 @@ fn shrunk(outcome: &Outcome) -> String {
         return String::new();
     }
     let budget = Budget::of(Some(SHRINK_SECONDS));
-    let faults = shrink_while(outcome, &|| budget.is_left());
+    let faults = shrink_while(KosmosScenario, outcome, &|| budget.is_left());
     let left = if budget.is_left() { "" } else { ", as far as there was time" };
     let mut text = format!("faults it takes ({} of {}{left}):\n", faults.len(), outcome.faults.len());
     text += &listed(&faults, &outcome.options);

@@ -3,6 +3,7 @@
 use super::trials::Which;
 use crate::progress;
 use cpu_time::ThreadTime;
+use kosmos_scenario::KosmosScenario;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -105,7 +106,7 @@ impl Run {
 pub fn run_caught(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> Outcome {
     let planned = faults.clone();
     // The world that panicked is gone, and nothing else was touched.
-    let ran = catch_unwind(AssertUnwindSafe(|| trial::run_with(options, faults, trace)));
+    let ran = catch_unwind(AssertUnwindSafe(|| trial::run_with(KosmosScenario, options, faults, trace)));
     ran.unwrap_or_else(|payload| {
         let said = payload.downcast_ref::<String>().cloned();
         let said = said.or_else(|| payload.downcast_ref::<&str>().map(|&it| it.to_owned()));

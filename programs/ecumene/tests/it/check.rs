@@ -1,6 +1,7 @@
 //! `ecumene check`.
 
 use crate::{ecumene, refusal, text};
+use kosmos_scenario::KosmosScenario;
 use serde_json::Value;
 use std::path::PathBuf;
 use trial::fault::{Kind, Kinds};
@@ -21,7 +22,7 @@ impl Folder {
     fn of(name: &str, seed: u64, asked: &Asked) -> Self {
         let it = Self::new(name);
         let options = Options::drawn(seed, asked);
-        for (file, bytes) in run_recorded(options, plan::drawn(&options)).1 {
+        for (file, bytes) in run_recorded(KosmosScenario, options, plan::drawn(&options)).1 {
             std::fs::write(it.0.join(file), bytes).expect("a file can be written");
         }
         it

@@ -179,8 +179,8 @@ impl<'a> Run<'a> {
             plants: BrokenRules::NONE,
         };
         let layout = Layout::new(ground.map.clone(), REPLICAS);
-        let cast: Arc<dyn trial::cast::Cast> = Arc::<Clients>::clone(&clients);
-        Self { case, clients, world: World::of(options, layout, cast), looks: (0, 0) }
+        let world = World::of(Arc::clone(&clients), options, layout);
+        Self { case, clients, world, looks: (0, 0) }
     }
 
     fn measure(mut self) -> Measured {

@@ -2,14 +2,14 @@
 
 use super::bot::{Resident, Sentry};
 use super::ground::{Ground, Place};
-use game::{Bot, Game as _, Hosted, PlayerId, Rules};
+use game::{Bot, Game as _, PlayerId, Rules};
 use kosmos::{Kosmos, bots};
+use kosmos_scenario::KosmosScenario;
 use machine::{Address, Rng, Span};
 use sim::Profile;
 use space::{Polygon, Position};
 use std::sync::Arc;
-use trial::Layout;
-use trial::cast::{Cast, Count, Usual};
+use trial::{Count, Layout, Scenario};
 
 /// A zone's primary and its backup stand side by side, one way.
 const SAME_RACK: Span = Span::from_micros(100);
@@ -96,9 +96,13 @@ fn line(lines: Lines, rng: &mut Rng) -> Profile {
     }
 }
 
-impl Cast for Clients {
+impl Scenario for Clients {
+    fn name(&self) -> &'static str {
+        KosmosScenario.name()
+    }
+
     fn rules(&self, world: &Polygon) -> Arc<dyn Rules> {
-        Arc::new(Hosted(Kosmos::new(world.clone())))
+        KosmosScenario.rules(world)
     }
 
     fn player(&self, number: u32) -> PlayerId {
@@ -119,7 +123,7 @@ impl Cast for Clients {
     }
 
     fn count(&self) -> Option<Count> {
-        Usual.count()
+        KosmosScenario.count()
     }
 
     fn line(&self, layout: &Layout, from: Address, to: Address) -> Option<Profile> {

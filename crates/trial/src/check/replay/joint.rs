@@ -140,11 +140,11 @@ mod tests {
     use super::super::super::story::{
         Told, bytes, event, judged_with, motion, object, posted, put, taken, whole, written,
     };
+    use super::super::super::toy::{Take, holder, item};
     use super::super::end;
     use game::{PlayerId, Scope};
-    use kosmos::{Action, Avatar, Item, ItemKind, Serial, State};
     use machine::Time;
-    use space::{Millis, ObjectId};
+    use space::ObjectId;
     use zone::{Asked, Cause, Change, Item as Post, Outcome, Ran, Whole};
 
     fn here() -> ObjectId {
@@ -155,38 +155,22 @@ mod tests {
         object(2, 7)
     }
 
-    fn item() -> Item {
-        Item { serial: Serial(there()), kind: ItemKind::Gem }
-    }
-
-    fn encoded(state: &State) -> Vec<u8> {
-        postcard::to_stdvec(state).unwrap()
-    }
-
-    fn avatar(bag: Vec<Item>) -> Vec<u8> {
-        let (name, ready_at, stunned_until) = ("Zoë".to_owned(), Millis(0), Millis(0));
-        let avatar =
-            Avatar { name, health: 9, score: 0, coins: 20, bag, offer: None, ready_at, stunned_until };
-        encoded(&State::Avatar(avatar))
-    }
-
-    /// A player of zone 1 picks up an item of zone 2, and this is what comes of it.
-    fn verdict(bag: Vec<Item>, whole: &Whole) -> Vec<String> {
+    /// A player of zone 1 takes an item of zone 2, and this is what comes of it.
+    fn verdict(bag: &[ObjectId], whole: &Whole) -> Vec<String> {
         let (player, number) = (PlayerId(1), 1);
-        let lies = encoded(&State::Item(item()));
         let acted = Change::Acted { player, number, outcome: Outcome::Done, acked: 0 };
         let elsewhere = whole.writes.iter().cloned().map(Change::Elsewhere);
-        let mut decides = vec![put(here(), 1, 2, &avatar(bag)), acted];
+        let mut decides = vec![put(here(), 1, 2, &holder(20, bag)), acted];
         decides.extend(elsewhere.chain([posted(2, 1, Post::Decided(whole.clone()))]));
         let picks: Told = vec![
-            (Cause::Join(player), vec![put(here(), 1, 1, &avatar(Vec::new()))]),
+            (Cause::Join(player), vec![put(here(), 1, 1, &holder(20, &[]))]),
             (Cause::Act(player, number), decides),
         ];
         let gives: Told = vec![
-            (Cause::Founding, vec![put(there(), 1, 1, &lies)]),
+            (Cause::Founding, vec![put(there(), 1, 1, &item(there()))]),
             (Cause::Joint(whole.event), vec![taken(1, 1), Change::Removed { object: there(), version: 2 }]),
         ];
-        let action = postcard::to_stdvec(&Action::PickUp { item: there() }).unwrap();
+        let action = postcard::to_stdvec(&Take { item: there() }).unwrap();
         let ran = Ran {
             asked: Asked::Act { actor: here(), action },
             scope: Scope::objects([there()]),
@@ -210,25 +194,25 @@ mod tests {
 
     #[test]
     fn the_same_as_in_one_zone() {
-        let found = verdict(vec![item()], &taken_away());
+        let found = verdict(&[there()], &taken_away());
         assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]
     fn anything_else_is_noticed() {
-        let differs = |bag, whole: &Whole| {
+        let differs = |bag: &[ObjectId], whole: &Whole| {
             let found = verdict(bag, whole);
             assert!(found[0].contains("in the reference"), "{found:?}");
         };
-        differs(Vec::new(), &taken_away());
+        differs(&[], &taken_away());
         let mut stays = taken_away();
-        stays.writes[0].state = Some(bytes(&encoded(&State::Item(item()))));
-        differs(vec![item()], &stays);
+        stays.writes[0].state = Some(bytes(&item(there())));
+        differs(&[there()], &stays);
         let mut waits = taken_away();
         waits.writes[0].timers.push((Time::ZERO, bytes(b"?")));
-        differs(vec![item()], &waits);
+        differs(&[there()], &waits);
         let mut old = taken_away();
         old.writes[0].incarnation = 2;
-        differs(vec![item()], &old);
+        differs(&[there()], &old);
     }
 }

@@ -1,18 +1,21 @@
 //! Those who play: they walk to and fro over borders, pick what is ripe and give it away.
 
 use super::rules::{Look, Orchard, Wish};
-use game::{Bot, Hosted, Intent, Rules, Sight};
+use game::{Bot, Game as _, Hosted, Intent, Rules, Sight};
 use machine::{Rng, Span, Time};
 use space::{Distance, Heading, ObjectId, Polygon, Position, Velocity, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trial::Layout;
-use trial::cast::Cast;
+use trial::{Layout, Scenario};
 
 /// Everybody who plays.
 pub struct Pickers;
 
-impl Cast for Pickers {
+impl Scenario for Pickers {
+    fn name(&self) -> &'static str {
+        Orchard::NAME
+    }
+
     fn rules(&self, _: &Polygon) -> Arc<dyn Rules> {
         Arc::new(Hosted(Orchard))
     }
