@@ -5,8 +5,8 @@
 //! life of a process (`ecumene check`). Both judge the same [`Entry`]s.
 //!
 //! An entry must be in the file (handed to the operating system, not synced) before anything that it caused leaves the
-//! process: then whatever others did because of it comes later in time, and a process that is killed has said
-//! everything that anybody could know of it. Times come from one clock that all processes of a machine share.
+//! process: then what other processes did because of it comes later in time, and a process that is killed has written
+//! down everything that they can know of it. Times come from one clock that all processes of a machine share.
 //!
 //! | what | where |
 //! |---|---|

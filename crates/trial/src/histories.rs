@@ -204,7 +204,7 @@ impl Histories {
         self.entries.partition_point(|it| it.time <= time)
     }
 
-    fn about(&self, scenario: &impl Scenario) -> Result<Vec<About>, HistoryError> {
+    fn about(&self, scenario: &(impl Scenario + ?Sized)) -> Result<Vec<About>, HistoryError> {
         let rules = scenario.rules(&self.bounds()?);
         let mut abouts = Vec::new();
         for World { game, schema, zone, region, hosts, durability } in &self.zones {
