@@ -46,13 +46,13 @@ pub struct Sample {
 pub fn sample(scenario: impl Scenario, seed: u64) -> Sample {
     let mut world = World::new(scenario, options(seed));
     world.run_until(LASTS);
-    if world.judge.violations.is_empty() {
+    if !world.monitor.is_violated() {
         world.conclude(Ending::Stopped);
     }
     let story = Story::of(&world);
     let passages = story.passages().into_iter().map(|(_, kind, took)| (kind, took)).collect();
     let events = story.events(&world);
-    Sample { passages, events, violations: world.judge.violations.into_vec() }
+    Sample { passages, events, violations: world.monitor.judge.violations.into_vec() }
 }
 
 fn options(seed: u64) -> Options {
@@ -105,8 +105,8 @@ struct Story {
 impl Story {
     fn of(world: &World) -> Self {
         let mut story = Self::default();
-        for zone in world.layout.zones() {
-            let ledger = world.judge.ledger(zone);
+        for zone in world.layout().zones() {
+            let ledger = world.monitor.judge.ledger(zone);
             for logged in ledger.records.values() {
                 let Some(record) = Record::from_bytes(&logged.bytes) else { continue };
                 let told = ledger.announced.get(&record.index).map(|it| it.time);
@@ -160,7 +160,7 @@ impl Story {
 
     fn events(&self, world: &World) -> Vec<(Kind, Span)> {
         let asked: BTreeMap<_, _> =
-            world.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
+            world.monitor.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
         let way = PLAYER_DELAY + PLAYER_DELAY;
         let answered = |&(at, player, number): &(Time, PlayerId, u64)| {
             let kind = self.kind((player, number))?;
@@ -168,6 +168,6 @@ impl Story {
             let took = Span::from_micros(took.as_micros().saturating_sub(way.as_micros()));
             Some((kind, took))
         };
-        world.answers.iter().filter_map(answered).collect()
+        world.monitor.answers.iter().filter_map(answered).collect()
     }
 }

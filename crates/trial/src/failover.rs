@@ -77,16 +77,16 @@ pub fn sample(scenario: impl Scenario, seed: u64, loss: Loss) -> Sample {
     let at = WARM + Span::from_millis(rng.below(1_000));
     acting(&mut world, &action, at);
     let Some(before) = lose(&mut world, loss) else {
-        return Sample { loss, until_played: None, violations: world.judge.violations.into_vec() };
+        return Sample { loss, until_played: None, violations: world.monitor.judge.violations.into_vec() };
     };
     let until_played = wait(&mut world, &action, at, &before);
     world.heal();
     let healed = world.now();
     world.run_until(healed + Span::from_millis(12_000));
-    if world.judge.violations.is_empty() {
+    if !world.monitor.is_violated() {
         world.conclude(Ending::Stopped);
     }
-    Sample { loss, until_played, violations: world.judge.violations.into_vec() }
+    Sample { loss, until_played, violations: world.monitor.judge.violations.into_vec() }
 }
 
 fn options(seed: u64) -> Options {
@@ -126,7 +126,7 @@ fn act(world: &mut World, action: &[u8]) {
 
 /// Loses the primary, if there is one with a backup. Says which action each player sent last.
 fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
-    let zone = world.layout.zones().next()?;
+    let zone = world.layout().zones().next()?;
     let (host, replica) = world.primary(zone)?;
     let Standing::Primary(_, Alone::No) = replica.standing() else { return None };
     let backup = world.service.reign(zone)?.backup?;
@@ -136,7 +136,7 @@ fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
         Loss::Mute => world.cut(host, backup),
         Loss::Deaf => world.cut(backup, host),
         Loss::Silent => {
-            let others = world.layout.replicas().filter(|&it| it != host);
+            let others = world.layout().replicas().filter(|&it| it != host);
             for other in others.chain(world.player_addresses()).collect::<Vec<_>>() {
                 world.cut(host, other);
             }
@@ -147,16 +147,16 @@ fn lose(world: &mut World, loss: Loss) -> Option<Vec<u64>> {
 
 /// Waits until somebody hears the result of an action sent after the fault.
 fn wait(world: &mut World, action: &[u8], fault: Time, before: &[u64]) -> Option<Span> {
-    world.answers.clear();
+    world.monitor.answers.clear();
     let mut next = fault;
-    while next < fault + WAIT_MAX && world.judge.violations.is_empty() {
+    while next < fault + WAIT_MAX && !world.monitor.is_violated() {
         act(world, action);
         next += ACT_EVERY;
         world.run_until(next);
         let new = |it: &&(Time, game::PlayerId, u64)| {
             before.get(it.1.0 as usize - 1).is_some_and(|&last| last < it.2)
         };
-        if let Some((at, ..)) = world.answers.iter().find(new) {
+        if let Some((at, ..)) = world.monitor.answers.iter().find(new) {
             return Some(at.since(fault));
         }
     }

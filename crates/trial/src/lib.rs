@@ -36,4 +36,4 @@ pub use run::{Outcome, run, run_in, run_recorded, run_with};
 pub use scenario::{Count, Goods, Scenario, Serial};
 pub use shrink::{shrink, shrink_while};
 pub use violation::{Violation, Violations};
-pub use world::World;
+pub use world::{Monitor, World};

@@ -97,7 +97,7 @@ fn draw(options: &Options, kinds: &[Kind], rng: &mut Rng) -> Fault {
 /// Lets it begin.
 pub fn begin(world: &mut World, fault: &Fault) {
     let Fault { host, other, span, chance, .. } = *fault;
-    let (here, there) = (world.layout.on_host(host), world.layout.on_host(other));
+    let (here, there) = (world.layout().on_host(host), world.layout().on_host(other));
     let until = world.now() + span;
     match fault.kind {
         Kind::Spike => set_both(world, fault, |it| it.with_jitter(Span::from_millis(chance % 500))),
@@ -108,7 +108,7 @@ pub fn begin(world: &mut World, fault: &Fault) {
         Kind::Cut => each_pair(&here, &there, |a, b| cut_both(world, a, b)),
         Kind::OneWay => each_pair(&here, &there, |a, b| world.cut(a, b)),
         Kind::MeshCut => {
-            let layout = world.layout.clone();
+            let layout = world.layout().clone();
             each_pair(&here, &there, |a, b| {
                 if layout.zone_of(a) != layout.zone_of(b) {
                     cut_both(world, a, b);
@@ -116,31 +116,33 @@ pub fn begin(world: &mut World, fault: &Fault) {
             });
         }
         Kind::Isolate => {
-            here.iter().for_each(|&it| world.isolate(it, true));
+            here.iter().for_each(|&it| world.replica_slots.isolate(it, true));
             let others = everybody_but(world, host);
             each_pair(&here, &others, |a, b| cut_both(world, a, b));
         }
         Kind::Clog => {
             let others = everybody_but(world, host);
             each_pair(&here, &others, |a, b| {
-                if world.draw(2) == 0 {
+                if world.rng.below(2) == 0 {
                     world.cut(a, b);
                 }
             });
         }
-        Kind::Reset => here.iter().for_each(|&it| world.reset(it)),
+        Kind::Reset => here.iter().for_each(|&it| reset(world, it)),
         Kind::Crash => drop(world.crash_host_if_safe(host, span)),
         Kind::CrashOne => {
             let replica = here[(chance % here.len() as u64) as usize];
             world.crash_if_safe(replica, span);
         }
         Kind::Point => {
-            let trigger = Trigger::drawn(host, chance, world.options.zones);
-            world.triggers.push(trigger);
+            let trigger = Trigger::drawn(host, chance, world.options().zones);
+            world.crash_triggers.add(trigger);
         }
         Kind::Wipe => tamper(world, fault, |disk, _| disk.wipe()),
         Kind::DiskFlip => tamper(world, fault, Disk::flip_bit),
-        Kind::DiskOld if chance % 2 == 0 => here.iter().for_each(|&it| world.disk(it).remember()),
+        Kind::DiskOld if chance % 2 == 0 => {
+            here.iter().for_each(|&it| world.replica_slots.disk(it).remember())
+        }
         Kind::DiskOld => tamper(world, fault, |disk, rng| {
             disk.put_back(rng);
         }),
@@ -152,16 +154,17 @@ pub fn begin(world: &mut World, fault: &Fault) {
             here.iter().for_each(|&it| world.sim.set_clock_rate(it, rate));
         }
         Kind::ClockStep => here.iter().for_each(|&it| world.sim.step_clock(it, span)),
-        Kind::DiskError => here.iter().for_each(|&it| world.disk(it).failing = true),
+        Kind::DiskError => here.iter().for_each(|&it| world.replica_slots.disk(it).failing = true),
         Kind::DiskFull => {
             for it in here {
                 if world.is_safe_without(it) {
-                    world.disk(it).limit(Some((chance % 20_000) as usize));
+                    world.replica_slots.disk(it).limit(Some((chance % 20_000) as usize));
                 }
             }
         }
         Kind::DiskSlow => {
-            here.iter().for_each(|&it| world.disk(it).slowness = Span::from_millis(1 + chance % 200));
+            here.iter()
+                .for_each(|&it| world.replica_slots.disk(it).slowness = Span::from_millis(1 + chance % 200));
         }
         Kind::DirectoryDown => world.service.down = true,
         Kind::DirectorySlow => world.service.delay = Span::from_millis(1 + chance % 500),
@@ -169,13 +172,13 @@ pub fn begin(world: &mut World, fault: &Fault) {
         Kind::DirectoryLate => world.service.late_percent = 10 + chance % 60,
         Kind::Storm => {
             for player in world.player_addresses() {
-                world.reset(player);
+                reset(world, player);
             }
         }
         Kind::Rejoin => {
-            let players = world.options.players as u64;
+            let players = world.options().players as u64;
             for _ in 0..1 + chance % 3 {
-                let number = world.draw(players) as usize;
+                let number = world.rng.below(players) as usize;
                 world.rejoin(number);
             }
         }
@@ -185,23 +188,23 @@ pub fn begin(world: &mut World, fault: &Fault) {
 
 /// Lets it end.
 pub fn end(world: &mut World, fault: &Fault) {
-    let (here, there) = (world.layout.on_host(fault.host), world.layout.on_host(fault.other));
+    let (here, there) = (world.layout().on_host(fault.host), world.layout().on_host(fault.other));
     match fault.kind {
         Kind::Spike | Kind::Narrow => each_pair(&here, &there, |a, b| {
-            world.set_profile(a, b, None);
-            world.set_profile(b, a, None);
+            world.lines.set_profile(&mut world.sim, (a, b), None);
+            world.lines.set_profile(&mut world.sim, (b, a), None);
         }),
         Kind::Cut | Kind::MeshCut => each_pair(&here, &there, |a, b| mend_both(world, a, b)),
         Kind::OneWay => each_pair(&here, &there, |a, b| world.mend(a, b)),
         Kind::Isolate | Kind::Clog => {
-            here.iter().for_each(|&it| world.isolate(it, false));
+            here.iter().for_each(|&it| world.replica_slots.isolate(it, false));
             let others = everybody_but(world, fault.host);
             each_pair(&here, &others, |a, b| mend_both(world, a, b));
         }
         Kind::Slow => here.iter().for_each(|&it| world.sim.slow(it, Span::ZERO)),
         Kind::ClockRate => here.iter().for_each(|&it| world.sim.set_clock_rate(it, 1_000_000)),
-        Kind::DiskFull => here.iter().for_each(|&it| world.disk(it).limit(None)),
-        Kind::DiskSlow => here.iter().for_each(|&it| world.disk(it).slowness = Span::ZERO),
+        Kind::DiskFull => here.iter().for_each(|&it| world.replica_slots.disk(it).limit(None)),
+        Kind::DiskSlow => here.iter().for_each(|&it| world.replica_slots.disk(it).slowness = Span::ZERO),
         Kind::DirectoryDown => world.service.down = false,
         Kind::DirectorySlow => world.service.delay = Span::from_millis(2),
         Kind::DirectoryLossy => world.service.loss_percent = 0,
@@ -212,7 +215,7 @@ pub fn end(world: &mut World, fault: &Fault) {
 
 /// Kills a host and does something to its disks, unless one of them is all that is left of a zone.
 fn tamper(world: &mut World, fault: &Fault, change: impl Fn(&mut Disk, &mut Rng)) {
-    let mut replicas = world.layout.on_host(fault.host);
+    let mut replicas = world.layout().on_host(fault.host);
     let alone = replicas.iter().any(|&it| is_alone(world, it));
     // Whoever is down already may come back with what nobody else has.
     replicas.retain(|&it| world.sim.is_up(it));
@@ -220,36 +223,44 @@ fn tamper(world: &mut World, fault: &Fault, change: impl Fn(&mut Disk, &mut Rng)
         return;
     }
     for replica in replicas {
-        if let Some((disk, rng)) = world.disk_of_dead(replica) {
-            change(disk, rng);
-        }
+        change(world.replica_slots.disk(replica), &mut world.rng);
     }
 }
 
 /// Kills everything at once, if everything lives: one that is down already may be the one that knows.
 fn stop_all(world: &mut World, span: Span) {
-    let all_live = world.layout.replicas().all(|it| world.sim.is_up(it));
-    let all_spoke = world.layout.zones().all(|it| world.judge.ledger(it).last_announced().is_some());
+    let all_live = world.layout().replicas().all(|it| world.sim.is_up(it));
+    let all_spoke =
+        world.layout().zones().all(|it| world.monitor.judge.ledger(it).last_announced().is_some());
     if !all_live || !all_spoke {
         return;
     }
     for host in 0..HOSTS {
-        let later = Span::from_millis(world.draw(2_000));
-        for replica in world.layout.on_host(host) {
+        let later = Span::from_millis(world.rng.below(2_000));
+        for replica in world.layout().on_host(host) {
             world.crash(replica, span + later);
         }
     }
 }
 
 fn is_alone(world: &World, replica: Address) -> bool {
-    let reign = world.layout.zone_of(replica).and_then(|zone| world.service.reign(zone));
+    let reign = world.layout().zone_of(replica).and_then(|zone| world.service.reign(zone));
     reign.is_none_or(|it| it.primary == replica && it.backup.is_none())
 }
 
 /// All replicas on other hosts, and all players.
 fn everybody_but(world: &World, host: usize) -> Vec<Address> {
-    let replicas = world.layout.replicas().filter(|&it| world.layout.host_of(it) != Some(host));
+    let replicas = world.layout().replicas().filter(|&it| world.layout().host_of(it) != Some(host));
     replicas.chain(world.player_addresses()).collect()
+}
+
+/// Breaks all connections of a machine; they are made anew soon.
+fn reset(world: &mut World, address: Address) {
+    for other in world.layout().replicas().chain(world.player_addresses()) {
+        if other != address {
+            world.sim.disconnect(address, other);
+        }
+    }
 }
 
 fn each_pair(here: &[Address], there: &[Address], mut act: impl FnMut(Address, Address)) {
@@ -271,11 +282,11 @@ fn mend_both(world: &mut World, a: Address, b: Address) {
 }
 
 fn set_both(world: &mut World, fault: &Fault, change: impl Fn(Profile) -> Profile) {
-    let (here, there) = (world.layout.on_host(fault.host), world.layout.on_host(fault.other));
+    let (here, there) = (world.layout().on_host(fault.host), world.layout().on_host(fault.other));
     each_pair(&here, &there, |a, b| {
         for (from, to) in [(a, b), (b, a)] {
-            let profile = change(world.usual(from, to));
-            world.set_profile(from, to, Some(profile));
+            let profile = change(world.setting.usual_line(from, to));
+            world.lines.set_profile(&mut world.sim, (from, to), Some(profile));
         }
     });
 }

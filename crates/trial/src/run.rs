@@ -69,10 +69,10 @@ pub fn run_recorded(
 /// Runs a trial with these faults in a new world, which can be looked at afterwards.
 pub fn run_in(world: &mut World, faults: Vec<Fault>) -> Outcome {
     trouble(world, &faults);
-    if world.judge.violations.is_empty() {
+    if !world.monitor.is_violated() {
         recover(world);
     }
-    if world.judge.violations.is_empty() {
+    if !world.monitor.is_violated() {
         world.conclude(Ending::Settled);
     }
     outcome(world, faults)
@@ -80,16 +80,16 @@ pub fn run_in(world: &mut World, faults: Vec<Fault>) -> Outcome {
 
 fn outcome(world: &World, faults: Vec<Fault>) -> Outcome {
     Outcome {
-        options: world.options,
+        options: *world.options(),
         faults,
         simulated: world.now().since(Time::ZERO),
         events: world.sim.events(),
         history: world.sim.history(),
-        tally: world.judge.tally,
-        crossings: world.judge.crossings(),
+        tally: world.monitor.judge.tally,
+        crossings: world.monitor.judge.crossings(),
         trace: world.sim.trace_lines().map(str::to_owned).collect(),
-        game_faults: world.faults_of_game.len(),
-        violations: world.judge.violations.all().to_vec(),
+        game_faults: world.monitor.faults_of_game.len(),
+        violations: world.monitor.judge.violations.all().to_vec(),
     }
 }
 
@@ -103,18 +103,18 @@ fn trouble(world: &mut World, faults: &[Fault]) {
         turns.insert((fault.at, number, true), fault);
         turns.insert((fault.at + fault.span, number, false), fault);
     }
-    let end = Time::ZERO + world.options.trouble;
+    let end = Time::ZERO + world.options().trouble;
     let mut bounded = Bounded::default();
     let mut next_look = Time::ZERO + LOOK_EVERY;
     for ((at, _, begins), fault) in turns {
         let at = at.min(end);
-        while next_look < at && world.judge.violations.is_empty() {
+        while next_look < at && !world.monitor.is_violated() {
             world.run_until(next_look);
             world.examine(|world, out| bounded.look(world, out));
             next_look += LOOK_EVERY;
         }
         world.run_until(at);
-        if !world.judge.violations.is_empty() {
+        if world.monitor.is_violated() {
             return;
         }
         if begins {
@@ -123,7 +123,7 @@ fn trouble(world: &mut World, faults: &[Fault]) {
             plan::end(world, fault);
         }
     }
-    while next_look < end && world.judge.violations.is_empty() {
+    while next_look < end && !world.monitor.is_violated() {
         world.run_until(next_look);
         world.examine(|world, out| bounded.look(world, out));
         next_look += LOOK_EVERY;
@@ -135,13 +135,13 @@ fn trouble(world: &mut World, faults: &[Fault]) {
 fn recover(world: &mut World) {
     world.heal();
     let healed = world.now();
-    let calm = world.options.calm;
+    let calm = world.options().calm;
     world.run_until(healed + Span::from_micros(calm.as_micros() * 3 / 5));
     world.calm();
     world.run_until(healed + calm);
     let agreement = Agreement::of(world);
     world.run_until(healed + calm + Span::from_millis(1_000));
-    if world.judge.violations.is_empty() {
+    if !world.monitor.is_violated() {
         world.examine(|world, out| check::recovery(world, &agreement, out));
     }
 }

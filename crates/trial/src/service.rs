@@ -1,12 +1,16 @@
 //! The directory as hosts reach it: linearizable, but slow, lossy or away when told to be.
 
+use crate::world::ReplicaLife;
 use directory::Directory;
 use machine::directory::{Done, Request};
-use machine::{Address, Rng, Span, Ticket, Time};
+use machine::{Rng, Span, Ticket, Time};
 use zone::Reign;
 
 /// Whoever asks gives up after this long, and knows nothing.
 const GIVE_UP: Span = Span::from_millis(300);
+
+/// The longest way to the directory, or back, while nothing is wrong with it.
+const DELAY: Span = Span::from_millis(2);
 
 /// The directory, and the way to it.
 pub struct Service {
@@ -36,11 +40,19 @@ impl Service {
     pub fn new() -> Self {
         Self {
             directory: Directory::new(Time::ZERO),
-            delay: Span::from_millis(2),
+            delay: DELAY,
             loss_percent: 0,
             late_percent: 0,
             down: false,
         }
+    }
+
+    /// Ends everything that was wrong with it.
+    pub fn heal(&mut self) {
+        self.delay = DELAY;
+        self.loss_percent = 0;
+        self.late_percent = 0;
+        self.down = false;
     }
 
     /// Decides what becomes of a question asked now.
@@ -82,10 +94,8 @@ pub const fn ticket(request: &Request) -> Ticket {
 
 /// A question on its way.
 pub struct Question {
-    /// Who asks.
-    pub host: Address,
-    /// In which of its lives.
-    pub life: u32,
+    /// The replica that asks, and its life.
+    pub asker: ReplicaLife,
     /// What.
     pub request: Request,
     /// When the answer is there.

@@ -26,7 +26,7 @@ impl Agreement {
     /// What the primaries have told by now: the newest incarnation and version, if two have an object that goes over.
     pub fn of(world: &World) -> Self {
         let mut it = Self { reigned: Vec::new(), objects: BTreeMap::new() };
-        for zone in world.layout.zones() {
+        for zone in world.layout().zones() {
             let Some((_, primary)) = world.primary(zone) else { continue };
             it.reigned.push(zone);
             for object in primary.state().objects.iter() {
@@ -40,7 +40,7 @@ impl Agreement {
 
 /// Judges a healed world; `earlier` is a second old.
 pub fn check(world: &World, earlier: &Agreement, out: &mut Violations) {
-    for zone in world.layout.zones() {
+    for zone in world.layout().zones() {
         let reigns = world.primary(zone).filter(|_| earlier.reigned.contains(&zone));
         let Some((host, primary)) = reigns else {
             return out.add(NAME, format!("nobody reigns over {zone}"));
@@ -50,7 +50,7 @@ pub fn check(world: &World, earlier: &Agreement, out: &mut Violations) {
         }
     }
     let now = Agreement::of(world);
-    for (host, primary) in world.layout.zones().filter_map(|it| world.primary(it)) {
+    for (host, primary) in world.layout().zones().filter_map(|it| world.primary(it)) {
         ghosts::check(host, ghosts::of(primary), earlier, &now, out);
     }
     for (address, player) in world.players() {

@@ -210,7 +210,7 @@ fn flown(life: Span, deaf_to: ZoneId) -> Vec<String> {
     let options = Options { zones: 4, players: 2, ..Options::drawn(1, &Asked::MESH) };
     let options = Options { kinds: trial::fault::Kinds::NONE, faults: 0, ..options };
     let mut world = World::of(Mayflies(Fate::East(life)), options, strips());
-    let (there, home) = (world.layout.replicas_of(deaf_to), world.layout.replicas_of(ZoneId(1)));
+    let (there, home) = (world.layout().replicas_of(deaf_to), world.layout().replicas_of(ZoneId(1)));
     let ways: Vec<_> = there.iter().flat_map(|&from| home.iter().map(move |&to| (from, to))).collect();
     for round in 1..=5 {
         world.run_until(Time::from_millis(round * 8_000));
@@ -222,7 +222,7 @@ fn flown(life: Span, deaf_to: ZoneId) -> Vec<String> {
     world.conclude(Ending::Settled);
     let born = world.primary(ZoneId(1)).unwrap().1.state().next_name;
     assert!(100 < born, "nests go on breeding: {born}");
-    world.judge.violations.all().iter().map(ToString::to_string).collect()
+    world.monitor.judge.violations.all().iter().map(ToString::to_string).collect()
 }
 
 #[test]

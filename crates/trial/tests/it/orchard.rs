@@ -26,7 +26,7 @@ fn played(seed: u64, asked: &Asked) -> (Outcome, World) {
 fn survives(seed: u64, asked: &Asked) -> (Outcome, Harvest) {
     let (outcome, world) = played(seed, asked);
     assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
-    assert_eq!(outcome.game_faults, 0, "seed {seed}: {:?}", world.faults_of_game.first());
+    assert_eq!(outcome.game_faults, 0, "seed {seed}: {:?}", world.monitor.faults_of_game.first());
     let harvest = Harvest::of(&world);
     assert!(harvest.adds_up(), "seed {seed}: {harvest:?}");
     assert_eq!(harvest.trees, 2, "seed {seed}: planted once, whatever the division");

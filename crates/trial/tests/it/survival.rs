@@ -32,7 +32,7 @@ fn poses_have_to_wait_in_some_worlds() {
     let thin = |seed: &u64| {
         let mut world = World::new(KosmosScenario, Options::drawn(*seed, &Asked::EVERYTHING));
         world.run_until(Time::from_millis(10_000));
-        let hosts = world.layout.replicas().filter_map(|it| world.sim.machine(it).host());
+        let hosts = world.layout().replicas().filter_map(|it| world.sim.machine(it).host());
         let (sent, deferred) = hosts.fold((0, 0), |(sent, deferred), it| {
             (sent + it.carried().sent, deferred + it.carried().deferred)
         });

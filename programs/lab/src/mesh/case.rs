@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
             now += LOOK_EVERY;
             self.world.run_until(now);
         }
-        for replica in self.world.layout.replicas() {
+        for replica in self.world.layout().replicas() {
             self.world.sim.burden(replica, self.case.service);
         }
         self.world.run_until(now + SETTLE);
@@ -212,11 +212,11 @@ impl<'a> Run<'a> {
 
     /// Goes on until a time, or until so many events were answered.
     fn go_on(&mut self, until: Time, answers: usize) {
-        while self.world.now() < until && self.world.answers.len() < answers {
+        while self.world.now() < until && self.world.monitor.answers.len() < answers {
             let next = self.world.now() + LOOK_EVERY;
             self.world.run_until(next.min(until));
             self.look();
-            if !self.world.judge.violations.is_empty() {
+            if self.world.monitor.is_violated() {
                 return;
             }
         }
@@ -234,11 +234,11 @@ impl<'a> Run<'a> {
     }
 
     fn mark(&self) -> Mark {
-        let crossings = self.world.judge.crossings();
-        let replicas = || self.world.layout.replicas();
+        let crossings = self.world.monitor.judge.crossings();
+        let replicas = || self.world.layout().replicas();
         Mark {
             time: self.world.now(),
-            answers: self.world.answers.len(),
+            answers: self.world.monitor.answers.len(),
             sent: self.sent(),
             work: replicas().map(|it| (it, self.world.sim.work(it))).collect(),
             cross_zone: crossings.cross_zone_events,
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
     }
 
     fn sent(&self) -> BTreeMap<Way, u64> {
-        let (layout, sim) = (&self.world.layout, &self.world.sim);
+        let (layout, sim) = (&self.world.layout(), &self.world.sim);
         let mut sent = BTreeMap::new();
         let mut count = |from, to, way| {
             let messages = sim.counters(from, to).map_or(0, |it| it.sent.messages);
@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
         let work: Vec<u64> = end.work.iter().map(|(it, after)| after - start.work[it]).collect();
         let busy = |units: u64| self.case.service.as_secs_f64() * units as f64 / took;
         let ghosts: Vec<usize> = self.zones().map(|it| self.ghosts(it)).collect();
-        if self.world.judge.violations.is_empty() {
+        if !self.world.monitor.is_violated() {
             self.world.conclude(Ending::Stopped);
         }
         let seconds = self.seconds(start);
@@ -305,13 +305,13 @@ impl<'a> Run<'a> {
                 ghosts.iter().sum::<usize>() as f64 / ghosts.len() as f64,
                 ghosts.iter().copied().max().unwrap_or(0),
             ),
-            failovers: self.world.judge.tally.failovers,
-            violations: self.world.judge.violations.all().iter().map(ToString::to_string).collect(),
+            failovers: self.world.monitor.judge.tally.failovers,
+            violations: self.world.monitor.judge.violations.all().iter().map(ToString::to_string).collect(),
         }
     }
 
     fn zones(&self) -> impl Iterator<Item = ZoneId> + use<> {
-        self.world.layout.zones()
+        self.world.layout().zones()
     }
 
     fn ghosts(&self, zone: ZoneId) -> usize {
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
 
     /// When each thousandth event was answered.
     fn seconds(&self, start: &Mark) -> Vec<f64> {
-        let counted = &self.world.answers[start.answers..];
+        let counted = &self.world.monitor.answers[start.answers..];
         let thousands = counted.iter().skip(999).step_by(1_000);
         thousands.map(|it| it.0.since(start.time).as_secs_f64()).collect()
     }
@@ -328,11 +328,11 @@ impl<'a> Run<'a> {
     /// How long events took: all, those of one zone, those of several; and passages.
     fn times(&self, start: &Mark) -> [Times; 4] {
         let asked: BTreeMap<(PlayerId, u64), Time> =
-            self.world.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
+            self.world.monitor.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
         let crossed = Crossed::of(&self.world);
         let is_joint = |act| crossed.acts.get(&act).is_some_and(|it: &Kind| 1 < it.zones);
         let (mut local, mut joined) = (Vec::new(), Vec::new());
-        for &(at, player, number) in &self.world.answers[start.answers..] {
+        for &(at, player, number) in &self.world.monitor.answers[start.answers..] {
             let Some(&since) = asked.get(&(player, number)) else { continue };
             let way = 2 * self.clients.delay(player).as_micros();
             let took = at.since(since).as_micros().saturating_sub(way) as f64 / 1e3;

@@ -81,23 +81,23 @@ pub fn play(scenario: Scenario, seed: u64) -> Tortured {
     run.let_all_in();
     let end = run.world.now() + LASTS;
     let mut rng = Rng::seeded(seed).fork_named(0x0070_7574);
-    while run.world.now() < end && run.world.judge.violations.is_empty() {
+    while run.world.now() < end && !run.world.monitor.is_violated() {
         if scenario == Scenario::SimultaneousFire {
             fire_at_once(&mut run, &mut rng);
         }
         let next = run.world.now() + Span::from_millis(600);
         run.world.run_until(next);
     }
-    if run.world.judge.violations.is_empty() {
+    if !run.world.monitor.is_violated() {
         run.world.conclude(Ending::Stopped);
     }
-    let crossings = run.world.judge.crossings();
+    let crossings = run.world.monitor.judge.crossings();
     Tortured {
         scenario,
-        events: run.world.answers.len(),
+        events: run.world.monitor.answers.len(),
         cross_zone_events: crossings.cross_zone_events,
         transfers: crossings.transfers,
-        violations: run.world.judge.violations.all().iter().map(ToString::to_string).collect(),
+        violations: run.world.monitor.judge.violations.all().iter().map(ToString::to_string).collect(),
     }
 }
 

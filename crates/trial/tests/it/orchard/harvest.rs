@@ -28,7 +28,7 @@ impl Harvest {
     /// Counts everything.
     pub fn of(world: &World) -> Self {
         let mut it = Self::default();
-        for zone in world.layout.zones() {
+        for zone in world.layout().zones() {
             for logged in survived(world, zone) {
                 it.take(logged);
             }
@@ -62,7 +62,7 @@ impl Harvest {
 
 /// A zone's records, as whoever reigns has them.
 fn survived(world: &World, zone: ZoneId) -> impl Iterator<Item = &Logged> {
-    let ledger = world.judge.ledger(zone);
+    let ledger = world.monitor.judge.ledger(zone);
     let (host, _) = world.primary(zone).unwrap();
     let names = ledger.chain(ledger.last_of(host).unwrap());
     names.into_iter().map(|name| &ledger.records[&name])
@@ -80,7 +80,7 @@ const fn is_decision(change: &Change) -> bool {
 fn gone(world: &World) -> u64 {
     let mut had: BTreeMap<(ObjectId, u32), u64> = BTreeMap::new();
     let mut removed = Vec::new();
-    let records = world.layout.zones().flat_map(|zone| survived(world, zone)).map(record);
+    let records = world.layout().zones().flat_map(|zone| survived(world, zone)).map(record);
     for change in records.flat_map(|it| it.changes) {
         match change {
             Change::Put { object, version, state, .. } => {
@@ -95,7 +95,7 @@ fn gone(world: &World) -> u64 {
 
 /// Everything there is. Whoever is going over is in two places, and counts where they go.
 fn things(world: &World) -> BTreeMap<ObjectId, Thing> {
-    let primaries = world.layout.zones().map(|zone| world.primary(zone).unwrap().1);
+    let primaries = world.layout().zones().map(|zone| world.primary(zone).unwrap().1);
     let mut objects: Vec<_> = primaries.flat_map(|it| it.state().objects.iter()).collect();
     objects.sort_unstable_by_key(|it| it.incarnation);
     objects.into_iter().map(|it| (it.id, thing(&it.state))).collect()

@@ -1,17 +1,22 @@
-//! Replicas and players that die and come back, and how everything heals.
+//! What can be done to a world as a whole: machines die and come back, lines are cut and mended, and everything heals.
+//! What concerns one part alone, such as a disk, is done to that part (see `plan`).
 
-use super::{Todo, World};
-use crate::disk::Disk;
+use super::World;
+use super::agenda::Todo;
+use super::crash_triggers::DueCrash;
+use crate::plan::Victim;
 use history::What;
-use machine::{Address, Rng, Span};
+use machine::{Address, Span};
 use zone::{Replica, Standing};
 
 impl World {
+    // Replicas.
+
     /// Whether everything announced survives, if this replica dies now: in the memory of another that has a role, or
     /// on its own disk if it is alone and will come back.
     pub fn is_safe_without(&self, replica: Address) -> bool {
-        let Some(zone) = self.layout.zone_of(replica) else { return false };
-        let ledger = self.judge.ledger(zone);
+        let Some(zone) = self.layout().zone_of(replica) else { return false };
+        let ledger = self.monitor.judge.ledger(zone);
         let Some(announced) = ledger.last_announced() else { return false };
         let has_role = |it: &Replica| matches!(it.standing(), Standing::Primary(..) | Standing::Backup(_));
         let reign = self.service.reign(zone);
@@ -27,7 +32,7 @@ impl World {
 
     /// Kills everything on a host, if nothing announced is lost with it. Whether it died.
     pub fn crash_host_if_safe(&mut self, host: usize, back_after: Span) -> bool {
-        let mut alive = self.layout.on_host(host);
+        let mut alive = self.layout().on_host(host);
         alive.retain(|&it| self.sim.is_up(it));
         let dies = !alive.is_empty() && alive.iter().all(|&it| self.is_safe_without(it));
         for replica in alive.into_iter().filter(|_| dies) {
@@ -49,68 +54,72 @@ impl World {
     pub fn crash(&mut self, replica: Address, back_after: Span) {
         self.tell(replica, What::Crashed);
         self.sim.crash(replica);
-        let slot = &mut self.slots[replica.0 as usize];
-        slot.life += 1;
-        let interrupted = std::mem::take(&mut slot.requests).into_values().collect();
-        slot.disk.power_off(interrupted, &mut self.rng);
-        self.plan(self.sim.now() + back_after, Todo::Restart(replica));
+        self.replica_slots.power_off(replica, &mut self.rng);
+        self.agenda.plan(self.sim.now() + back_after, Todo::Restart(replica));
     }
 
-    /// The disk of a replica that is down, to tamper with.
-    pub fn disk_of_dead(&mut self, replica: Address) -> Option<(&mut Disk, &mut Rng)> {
-        let dead = !self.sim.is_up(replica);
-        dead.then(|| (&mut self.slots[replica.0 as usize].disk, &mut self.rng))
-    }
-
-    /// The disk of a replica.
-    pub fn disk(&mut self, replica: Address) -> &mut Disk {
-        &mut self.slots[replica.0 as usize].disk
+    pub(super) fn crash_due(&mut self, crash: DueCrash) {
+        let back_after = crash.back_after();
+        match crash {
+            DueCrash::GaveUp(replica) => self.crash(replica, back_after),
+            DueCrash::AtPoint(Victim::Host(host)) => drop(self.crash_host_if_safe(host, back_after)),
+            DueCrash::AtPoint(Victim::Replica(replica)) => drop(self.crash_if_safe(replica, back_after)),
+        }
     }
 
     pub(super) fn restart(&mut self, replica: Address) {
         if self.sim.is_up(replica) {
             return;
         }
-        let slot = &mut self.slots[replica.0 as usize];
-        slot.disk.power_on();
-        let last = slot.disk.last();
+        let last = self.replica_slots.power_on(replica);
         self.tell(replica, What::Started);
         self.tell(replica, What::Holds(last));
-        let machine = self.new_replica(replica);
-        self.sim.restart(replica, machine);
+        self.sim.restart(replica, self.setting.replica(replica));
     }
 
-    /// A player's program dies, and they come back with a new session.
+    // Players.
+
+    /// A player's program dies, and the player comes back with a new session.
     pub fn rejoin(&mut self, number: usize) {
-        self.players[number].session += 1;
-        let (address, machine) = (self.players[number].address, self.new_client(&self.players[number]));
+        let slot = self.player_slots.renew(number);
+        let (address, machine) = (slot.address, self.setting.client(slot));
         self.tell(address, What::Crashed);
         self.tell(address, What::Started);
         self.sim.restart(address, machine);
     }
 
-    /// Everything that went wrong is over.
+    /// Takes the bots' will away, so that the world comes to rest.
+    pub fn calm(&mut self) {
+        for address in self.player_addresses() {
+            if let Some(client) = self.sim.machine_mut(address).client_mut() {
+                client.calm();
+            }
+        }
+    }
+
+    // Lines.
+
+    /// Lets nothing through from one machine to the other.
+    pub fn cut(&mut self, from: Address, to: Address) {
+        self.lines.cut(&mut self.sim, from, to);
+    }
+
+    /// Undoes [`World::cut`].
+    pub fn mend(&mut self, from: Address, to: Address) {
+        self.lines.mend(&mut self.sim, from, to);
+    }
+
+    // The end of trouble.
+
+    /// Ends everything that went wrong.
     pub fn heal(&mut self) {
-        self.triggers.clear();
-        for (from, to) in std::mem::take(&mut self.cuts) {
-            self.sim.heal(from, to);
-        }
-        for (from, to) in std::mem::take(&mut self.profiles).into_keys().collect::<Vec<_>>() {
-            self.set_profile(from, to, None);
-        }
-        for replica in self.layout.replicas() {
+        self.crash_triggers.clear();
+        self.lines.heal(&mut self.sim);
+        for replica in self.layout().replicas() {
             self.sim.set_clock_rate(replica, 1_000_000);
             self.sim.slow(replica, Span::ZERO);
-            let slot = &mut self.slots[replica.0 as usize];
-            slot.isolated = false;
-            slot.disk.slowness = Span::ZERO;
-            slot.disk.failing = false;
-            slot.disk.limit(None);
         }
-        let delay = Span::from_millis(2);
-        self.service.delay = delay;
-        self.service.loss_percent = 0;
-        self.service.late_percent = 0;
-        self.service.down = false;
+        self.replica_slots.heal();
+        self.service.heal();
     }
 }
