@@ -1,6 +1,6 @@
 //! The switches of the protocol, and every limit with its reason.
 
-use crate::plant::Plant;
+use crate::rule::Rule;
 use machine::Span;
 use space::Distance;
 use std::str::FromStr;
@@ -140,8 +140,8 @@ pub struct Config {
     pub swept: bool,
     /// The most bytes that leave in any second, headers included.
     pub uplink: Option<u32>,
-    /// A bug on purpose.
-    pub plant: Option<Plant>,
+    /// A rule that this peer does not follow, so that a checker can show that it notices.
+    pub broken: Option<Rule>,
 }
 
 impl Config {
@@ -172,7 +172,7 @@ impl Config {
             aoi_min: Distance::of_metres(20),
             swept: false,
             uplink: None,
-            plant: None,
+            broken: None,
         }
     }
 
@@ -316,9 +316,9 @@ impl Config {
         "uplink",
     ];
 
-    /// Whether this bug is planted.
-    pub fn has(&self, plant: Plant) -> bool {
-        self.plant == Some(plant)
+    /// Whether a peer of this configuration follows a rule.
+    pub fn enforces(&self, rule: Rule) -> bool {
+        self.broken != Some(rule)
     }
 
     /// How far newcomers are looked for around somebody who sees so far: view and buffer. Whoever sees little needs little

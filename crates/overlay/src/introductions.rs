@@ -6,7 +6,7 @@ use crate::info::{Info, short};
 use crate::list::Entry;
 use crate::msg::Msg;
 use crate::peer::{Out, Peer};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use machine::{Address, Span, Time};
 use space::Position;
 
@@ -182,7 +182,7 @@ impl Peer {
     pub(crate) fn hear_of(&mut self, info: &Info) {
         let spoken =
             self.list.get(info.address).is_some_and(|it| it.met || it.proven && self.config.handshake);
-        if !spoken || self.config.has(Plant::OldNews) {
+        if !spoken || !self.config.enforces(Rule::NewestWins) {
             self.list.update(info);
         }
     }

@@ -1,11 +1,12 @@
 //! How a peer finds its place: its search is handed on to whoever is nearer, until nobody nearer is known.
 
+use crate::broken;
 use crate::config::{HOPS_MAX, UNPROVEN_MAX};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Event, Out, Peer, Purpose};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use machine::{Address, Span};
 use space::Position;
 
@@ -71,7 +72,7 @@ impl Peer {
         let here = self.me.position.distance_squared(place);
         let may = |it: &(Address, &Entry)| !it.1.joining && Some(it.0) != except && self.trusts(it.0);
         let away = |it: &(Address, &Entry)| it.1.info.position.distance_squared(place);
-        let among = if self.config.has(Plant::FirstOnly) { 1 } else { usize::MAX };
+        let among = if self.config.enforces(Rule::SearchNearest) { usize::MAX } else { broken::SEARCHED };
         let nearest = self.list.iter().filter(may).take(among).min_by_key(|it| (away(it), it.0))?;
         (away(&nearest) < here).then_some(nearest.0)
     }

@@ -19,7 +19,7 @@
 //! | `crowd` | what is different where many are: smaller views, and far ones are told less often |
 //! | `credential` | what proves who somebody is |
 //! | `uplink` | how much is sent, and how much is listened to |
-//! | `plant` | bugs on purpose, for those who check the rest |
+//! | `rule`, `broken` | rules that a test can break, and what a peer does then |
 //!
 //! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
 //! rates have limits, whatever peers say. Nobody hears a peer's moves, and nobody's are believed, before they have shown a
@@ -29,6 +29,7 @@
 #[cfg(test)]
 use bolero as _;
 
+mod broken;
 pub mod config;
 mod credential;
 mod crowd;
@@ -41,8 +42,8 @@ mod links;
 mod list;
 mod msg;
 mod peer;
-mod plant;
 mod rendezvous;
+mod rule;
 mod travel;
 mod upkeep;
 mod uplink;
@@ -53,6 +54,6 @@ pub use info::Info;
 pub use list::Entry;
 pub use msg::{Flags, Knows, Msg, Search};
 pub use peer::{Command, Event, Peer, Sent};
-pub use plant::Plant;
 pub use rendezvous::{Member, Rendezvous};
+pub use rule::Rule;
 pub use uplink::HEADERS;

@@ -1,11 +1,12 @@
 //! Who wants to hear whom: two words per link, one from each side, and everybody is told who is wanted by either.
 
+use crate::broken;
 use crate::config::{ASKED_MAX, MATES_MAX, NAMES_MAX, Relevance, UNPROVEN_MAX};
 use crate::info::Info;
 use crate::list::Entry;
 use crate::msg::{Knows, Msg};
 use crate::peer::{Out, Peer, Purpose};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use machine::{Address, Span};
 use space::Distance;
 
@@ -24,7 +25,7 @@ impl Peer {
     /// Whether somebody in the list matters to us, or we to them.
     pub(crate) fn is_relevant(&self, address: Address) -> bool {
         let Some(it) = self.list.get(address) else { return false };
-        if self.is_planted_out(address) {
+        if self.overlooks(address) {
             return false;
         }
         if self.is_mate(&it.info) {
@@ -41,17 +42,10 @@ impl Peer {
         }
     }
 
-    /// Whether a planted bug makes somebody in the list not matter.
-    pub(crate) fn is_planted_out(&self, address: Address) -> bool {
-        let diagram = self.list.diagram();
-        match (self.config.plant, diagram.place(address)) {
-            (Some(Plant::SightOnly), Some(place)) => {
-                address.0.is_multiple_of(4)
-                    && !self.me.position.is_within(self.config.reach(self.me.aoi), place)
-            }
-            (Some(Plant::TouchOnly), Some(_)) => !diagram.are_enclosing(self.me.address, address),
-            _ => false,
-        }
+    /// Whether a neighbour that matters is taken for one that does not; never, while the rules are followed.
+    pub(crate) fn overlooks(&self, address: Address) -> bool {
+        let follows = self.config.enforces(Rule::KeepTouching) && self.config.enforces(Rule::KeepVisible);
+        !follows && broken::overlooks(&self.config, &self.me, &self.list, address)
     }
 
     /// How far newcomers are looked for around us: whoever takes long steps looks as far ahead as the next one.

@@ -3,7 +3,7 @@
 use crate::config::LIST_MAX;
 use crate::info::Info;
 use crate::msg::Knows;
-use crate::plant::Plant;
+use crate::rule::Rule;
 use crate::uplink::Bucket;
 use machine::{Address, Span, Time};
 use space::{Distance, Position, Voronoi};
@@ -138,13 +138,13 @@ impl Told {
 pub struct List {
     entries: BTreeMap<Address, Entry>,
     diagram: Voronoi<Address>,
-    plant: Option<Plant>,
+    broken: Option<Rule>,
 }
 
 impl List {
     /// Without anybody.
-    pub fn new(plant: Option<Plant>) -> Self {
-        Self { plant, ..Self::default() }
+    pub fn new(broken: Option<Rule>) -> Self {
+        Self { broken, ..Self::default() }
     }
 
     /// The diagram of everybody known and oneself.
@@ -193,7 +193,7 @@ impl List {
     /// Somebody known is elsewhere.
     pub fn update(&mut self, info: &Info) {
         if let Some(it) = self.entries.get_mut(&info.address)
-            && (info.is_newer_than(&it.info) || self.plant == Some(Plant::OldNews))
+            && (info.is_newer_than(&it.info) || self.broken == Some(Rule::NewestWins))
         {
             it.info = *info;
             self.diagram.put(info.address, info.position);

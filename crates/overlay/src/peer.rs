@@ -1,11 +1,12 @@
 //! The peer's machine: what it holds, and who deals with what it hears.
 
+use crate::broken;
 use crate::config::Config;
 use crate::credential::{Credentials, Open};
 use crate::info::Info;
 use crate::list::List;
 use crate::msg::{Msg, Search};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use crate::uplink::{Bucket, HEADERS, Uplink, Weight};
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Rng, Time, TimerName, Timers};
 use space::{Distance, Position};
@@ -141,7 +142,7 @@ impl Peer {
             config,
             me,
             rendezvous,
-            list: List::new(config.plant),
+            list: List::new(config.broken),
             ready: false,
             left: false,
             now: Time::ZERO,
@@ -268,8 +269,9 @@ impl Peer {
             to.retain(|_| uplink.take(self.now, bytes + u64::from(HEADERS), weight));
             self.sent.held += (asked - to.len()) as u64;
         }
-        let uncounted = self.config.has(Plant::HelloUncounted) && matches!(msg, Msg::Hello { .. });
-        let (kind, count) = (msg.kind(), if uncounted { 0 } else { to.len() as u64 });
+        let counts_all = self.config.enforces(Rule::CountGreetings);
+        let count = if counts_all { to.len() } else { broken::counted(&msg, to.len()) } as u64;
+        let kind = msg.kind();
         self.sent.messages[kind] += count;
         self.sent.paper[kind] += count * msg.paper_bytes() as u64;
         self.sent.wire[kind] += count * bytes;

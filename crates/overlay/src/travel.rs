@@ -4,7 +4,7 @@ use crate::config::{MET_MAX, NAMES_MAX, Relevance};
 use crate::info::short;
 use crate::msg::{Flags, Msg, Search};
 use crate::peer::{Out, Peer};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use crate::uplink::Weight;
 use machine::Address;
 use space::{Distance, Neighbour, Position};
@@ -58,7 +58,7 @@ impl Peer {
             let matters = mate
                 || neighbours.binary_search_by_key(&address, |it| it.key).is_ok()
                 || self.config.relevance == Relevance::Mutual && self.matters_to(address);
-            let matters = matters && !self.is_planted_out(address);
+            let matters = matters && !self.overlooks(address);
             let (now, grace) = (self.now, self.config.grace);
             let Some(it) = self.list.get_mut(address) else { continue };
             if matters {
@@ -70,7 +70,7 @@ impl Peer {
             let young = since.since(it.since) < grace;
             it.want = !young && now.since(since) < grace;
             let bound = self.config.relevance == Relevance::Mutual && it.wanted;
-            if !it.want && !bound && !self.config.has(Plant::KeepsAll) {
+            if !it.want && !bound && self.config.enforces(Rule::RemoveIrrelevant) {
                 idle.push(address);
             }
         }
@@ -111,7 +111,7 @@ impl Peer {
         for (number, audience) in audiences.into_iter().enumerate().filter(|it| !it.1.is_empty()) {
             let flags = Flags::default().with(Flags::BOUNDARY, number & 1 != 0);
             let flags = flags
-                .with(Flags::WANT, number & 2 != 0 && !self.config.has(Plant::WantUnsaid))
+                .with(Flags::WANT, number & 2 != 0 && self.config.enforces(Rule::AnnounceWant))
                 .with(Flags::SPARSE, number & 4 != 0);
             let weight = if number & 4 == 0 { Weight::First } else { Weight::Second };
             let step = Msg::Move { sequence, position, before, flags, aoi, met: met.clone() };

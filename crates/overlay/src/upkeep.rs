@@ -4,7 +4,7 @@ use crate::crowd::SLOWEST;
 use crate::info::Info;
 use crate::msg::{Knows, Msg, Search};
 use crate::peer::{Out, Peer, Purpose, Tomb};
-use crate::plant::Plant;
+use crate::rule::Rule;
 use machine::{Address, Span, Timers};
 
 /// After so many searches in a row that found everything as it should be, a peer searches less often.
@@ -34,7 +34,7 @@ impl Peer {
         for (address, it) in self.list.iter_mut() {
             let quiet = now.since(it.heard);
             let patient = |span: Span| if it.sparse { span.times(SLOWEST) } else { span };
-            if patient(silent) <= quiet && !self.config.has(Plant::NeverBuries) {
+            if patient(silent) <= quiet && self.config.enforces(Rule::RemoveSilent) {
                 gone.push(address);
             } else if ping_after.is_some_and(|after| patient(after) <= quiet)
                 && it.pinged.is_none_or(|at| PING_AGAIN <= now.since(at))

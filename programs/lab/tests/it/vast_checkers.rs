@@ -1,8 +1,8 @@
-//! The checkers of `lab vast`: quiet on ours, loud on the paper's, and each notices a bug planted for it.
+//! The checkers of `lab vast`: quiet on ours, loud on the paper's, and each notices when the rule it watches is broken.
 
 use lab::vast::{Case, Options, Protocol, Ran, Walk, case, run};
 use machine::{Span, Time};
-use overlay::Plant;
+use overlay::Rule;
 use sim::crowd::{Churn, Cut, Division};
 
 /// A small world in which messages get lost, and peers come and go.
@@ -23,14 +23,14 @@ fn speakers(ran: &Ran) -> Vec<&'static str> {
     ran.violations.iter().map(|it| it.checker).collect()
 }
 
-fn assert_noticed(checker: &str, mut case: Case, plant: impl FnOnce(&mut Case)) {
-    plant(&mut case);
+fn assert_noticed(checker: &str, mut case: Case, change: impl FnOnce(&mut Case)) {
+    change(&mut case);
     let ran = ran(&case);
     assert!(speakers(&ran).contains(&checker), "{checker} is quiet: {:?}", ran.violations);
 }
 
-fn planted(plant: Plant) -> impl Fn(&mut Case) {
-    move |case| case.config.plant = Some(plant)
+fn broken(rule: Rule) -> impl Fn(&mut Case) {
+    move |case| case.config.broken = Some(rule)
 }
 
 #[test]
@@ -44,21 +44,21 @@ fn all_are_quiet_on_ours() {
 }
 
 #[test]
-fn each_notices_the_bug_that_is_planted_for_it() {
-    let plants = [
-        ("lists", Plant::NeverBuries),
-        ("sequence", Plant::OldNews),
-        ("links", Plant::WantUnsaid),
-        ("enclosing", Plant::SightOnly),
-        ("view", Plant::TouchOnly),
-        ("lean", Plant::KeepsAll),
-        ("routing", Plant::FirstOnly),
-        ("accounts", Plant::HelloUncounted),
+fn each_notices_that_the_rule_it_watches_is_broken() {
+    let rules = [
+        ("lists", Rule::RemoveSilent),
+        ("sequence", Rule::NewestWins),
+        ("links", Rule::AnnounceWant),
+        ("enclosing", Rule::KeepTouching),
+        ("view", Rule::KeepVisible),
+        ("lean", Rule::RemoveIrrelevant),
+        ("routing", Rule::SearchNearest),
+        ("accounts", Rule::CountGreetings),
     ];
-    for (checker, plant) in plants {
+    for (checker, rule) in rules {
         let mut case = rough(Protocol::Fixed, Walk::Groups, 1);
         case.lasts = Span::from_secs(90);
-        assert_noticed(checker, case, planted(plant));
+        assert_noticed(checker, case, broken(rule));
     }
 }
 
@@ -79,14 +79,14 @@ fn without_searches_a_divided_network_stays_divided_and_that_is_noticed() {
 
 #[test]
 fn whoever_never_forgets_is_never_right_at_rest() {
-    let exact = |plant: Option<Plant>| {
+    let exact = |rule: Option<Rule>| {
         let mut case = rough(Protocol::Fixed, Walk::Groups, 1);
         (case.schedule.churn, case.lasts) = (None, Span::from_secs(60));
-        case.config.plant = plant;
+        case.config.broken = rule;
         ran(&case).exact_after
     };
     assert!(exact(None).is_some());
-    assert_eq!(exact(Some(Plant::KeepsAll)), None);
+    assert_eq!(exact(Some(Rule::RemoveIrrelevant)), None);
 }
 
 #[test]
