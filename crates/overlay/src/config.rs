@@ -328,6 +328,12 @@ impl Config {
         let buffer = self.buffer.millimetres().min(aoi / 2);
         Distance::new(aoi.saturating_add(buffer)).unwrap_or(Distance::MAX)
     }
+
+    /// The reach of a peer that sees so far, and as much farther as its next step may be long.
+    pub(crate) fn reach_with(&self, aoi: Distance, stride: Distance) -> Distance {
+        let reach = self.reach(aoi).millimetres().saturating_add(stride.millimetres());
+        Distance::new(reach).unwrap_or(Distance::MAX)
+    }
 }
 
 /// Why a switch was refused.

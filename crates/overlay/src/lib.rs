@@ -9,17 +9,23 @@
 //! | `config` | the switches and limits |
 //! | `info`, `msg` | what peers say, and what it weighs |
 //! | `limited` | lists in messages, read no further than they may be long |
-//! | `list` | whom a peer knows, and the diagram of their places |
-//! | `join` | how a peer finds its place, and finds it again |
-//! | `travel` | what a peer does when it moves |
-//! | `hear` | what it does when others move |
-//! | `introductions` | who is told of whom |
+//! | `peer` | the machine: one function per input, and the order in which the parts below are asked |
+//! | `membership` | whether the peer is in |
+//! | `search` | how a search finds a place, and a peer's searches for itself |
+//! | `hearsay` | peers that others name: taken in, or remembered in `departed`, `shortlist`, `arrivals` |
+//! | `mates` | peers of the same group |
 //! | `links` | who wants to hear whom |
-//! | `upkeep` | what is done now and then: silence, comparing lists, searching oneself |
-//! | `crowd` | what is different where many are: smaller views, and far ones are told less often |
-//! | `credential` | what proves who somebody is |
-//! | `uplink` | how much is sent, and how much is listened to |
+//! | `liveness` | neighbours that are silent |
+//! | `introductions` | who is told of whom |
+//! | `comparison` | lists compared with a neighbour's |
+//! | `moves`, `crowd` | how a step is told, and to whom it is told less often where many are |
+//! | `admission`, `credential` | who may speak, how often and with which proof |
+//! | `neighbours` | the neighbours, the local peer, and the diagram of their places |
+//! | `ctx` | time, settings, chance, timers and the way out, for all parts |
+//! | `line`, `uplink` | how much is sent, and how much is listened to |
 //! | `rule`, `broken` | rules that a test can break, and what a peer does then |
+//!
+//! A part owns its fields and calls parts further down in this table only.
 //!
 //! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
 //! rates have limits, whatever peers say. Nobody hears a peer's moves, and nobody's are believed, before they have shown a
@@ -29,31 +35,41 @@
 #[cfg(test)]
 use bolero as _;
 
+mod admission;
+mod arrivals;
 mod broken;
+mod comparison;
 pub mod config;
 mod credential;
 mod crowd;
-mod hear;
+mod ctx;
+mod departed;
+mod hearsay;
 mod info;
 mod introductions;
-mod join;
 mod limited;
+mod line;
 mod links;
-mod list;
+mod liveness;
+mod mates;
+mod membership;
+mod moves;
 mod msg;
+mod neighbours;
 mod peer;
 mod rendezvous;
 mod rule;
-mod travel;
-mod upkeep;
+mod search;
+mod shortlist;
 mod uplink;
 
 pub use config::{Config, SwitchError};
 pub use credential::{Credentials, Open};
 pub use info::Info;
-pub use list::Entry;
+pub use line::Sent;
 pub use msg::{Flags, Knows, Msg, Search};
-pub use peer::{Command, Event, Peer, Sent};
+pub use neighbours::Entry;
+pub use peer::{Command, Event, Peer};
 pub use rendezvous::{Member, Rendezvous};
 pub use rule::Rule;
 pub use uplink::HEADERS;

@@ -89,6 +89,17 @@ pub enum Msg {
     },
 }
 
+/// What a [`Msg::Move`] says.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub sequence: u32,
+    pub position: Position,
+    pub before: Option<Position>,
+    pub flags: Flags,
+    pub aoi: Option<Distance>,
+    pub met: Vec<u32>,
+}
+
 /// Why somebody looks for whoever is nearest to their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Search {

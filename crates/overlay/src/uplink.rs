@@ -1,5 +1,6 @@
 //! How much a peer sends, and how much it hears.
 
+use crate::msg::Msg;
 use machine::Time;
 
 /// What a datagram weighs besides what it says: the headers of IP, UDP and QUIC (docs/wire.md).
@@ -14,6 +15,19 @@ pub(crate) enum Weight {
     Second,
     /// Goes while an eighth is left: what is said again if it does not arrive.
     Third,
+}
+
+impl Weight {
+    /// How much a message matters by its kind. Moves that matter less say so themselves.
+    pub const fn of(msg: &Msg) -> Self {
+        match msg {
+            Msg::Pong { .. } | Msg::Leave(_) | Msg::Move { .. } => Self::First,
+            Msg::Seek { .. } | Msg::Welcome { .. } | Msg::Hello { .. } | Msg::Stranger | Msg::Ping => {
+                Self::Second
+            }
+            Msg::Nodes(_) | Msg::Sum { .. } => Self::Third,
+        }
+    }
 }
 
 /// Into so many parts a second is divided.

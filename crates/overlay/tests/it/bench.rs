@@ -73,7 +73,7 @@ impl Bench {
         let friend = info(2, place(20, 0));
         bench.hear(friend.address, hello(friend, b"friend"));
         bench.hear(friend.address, step(2, place(20, 0)));
-        assert!(bench.entry(2).is_some_and(|it| it.proven && it.met));
+        assert!(bench.entry(2).is_some_and(|it| it.is_proven() && it.is_met()));
         (bench, friend)
     }
 

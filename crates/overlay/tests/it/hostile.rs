@@ -27,7 +27,7 @@ fn whoever_does_not_prove_who_they_are_is_neither_let_in_nor_told_anything() {
     assert!(matches!(said[..], [(Address(7), Msg::Hello { .. })]), "{said:?}");
     let said = bench.walk(Span::from_millis(500), place(1, 0));
     assert!(!said.iter().any(|it| matches!(it.1, Msg::Move { .. })), "{said:?}");
-    assert!(!bench.entry(7).unwrap().met);
+    assert!(!bench.entry(7).unwrap().is_met());
     assert!(matches!(bench.hear(RENDEZVOUS, seek(b"friend"))[..], [(Address(7), Msg::Welcome { .. })]));
 }
 
@@ -40,10 +40,10 @@ fn nobody_speaks_for_somebody_else() {
     bench.hear(other.address, Msg::Nodes(vec![elsewhere]));
     bench.hear(other.address, hello(elsewhere, b"friend"));
     bench.hear(other.address, Msg::Pong { who: elsewhere });
-    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0), "hearsay moved somebody");
+    assert_eq!(bench.entry(2).unwrap().info().position, place(20, 0), "hearsay moved somebody");
     let before = Info { life: 0, position: place(40, 0), sequence: 1_000_000, ..friend };
     bench.hear(friend.address, hello(before, b"friend"));
-    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0), "an earlier life spoke");
+    assert_eq!(bench.entry(2).unwrap().info().position, place(20, 0), "an earlier life spoke");
     let welcome = Msg::Welcome { from: elsewhere, list: vec![info(8, place(3, 3))], again: true };
     bench.hear(other.address, welcome);
     assert!(bench.entry(8).is_none(), "nobody had asked");
@@ -56,9 +56,9 @@ fn a_search_moves_nobody_who_has_spoken() {
     for credential in [vec![], b"friend".to_vec()] {
         bench.hear(Address(7), Msg::Seek { who, purpose: Search::Leap, hops: 0, credential });
     }
-    assert_eq!(bench.entry(2).unwrap().info.position, place(20, 0));
+    assert_eq!(bench.entry(2).unwrap().info().position, place(20, 0));
     bench.hear(friend.address, step(3, place(21, 0)));
-    assert_eq!(bench.entry(2).unwrap().info.position, place(21, 0));
+    assert_eq!(bench.entry(2).unwrap().info().position, place(21, 0));
 }
 
 #[test]
@@ -68,12 +68,12 @@ fn lies_about_somebody_end_with_their_own_first_word() {
         let victim = info(3, place(0, 20));
         let lie = Info { life, sequence, position: place(0, -20), ..victim };
         bench.hear(friend.address, Msg::Nodes(vec![lie]));
-        assert_eq!(bench.entry(3).unwrap().info.position, place(0, -20), "it may be true");
+        assert_eq!(bench.entry(3).unwrap().info().position, place(0, -20), "it may be true");
         bench.hear(victim.address, hello(victim, b"friend"));
-        assert_eq!(bench.entry(3).unwrap().info.position, place(0, 20));
+        assert_eq!(bench.entry(3).unwrap().info().position, place(0, 20));
         bench.hear(friend.address, Msg::Nodes(vec![lie]));
         bench.hear(victim.address, step(2, place(0, 21)));
-        assert_eq!(bench.entry(3).unwrap().info.position, place(0, 21));
+        assert_eq!(bench.entry(3).unwrap().info().position, place(0, 21));
     }
 }
 
@@ -82,10 +82,13 @@ fn nothing_is_taken_from_whoever_has_proven_nothing() {
     let mut bench = Bench::new();
     let stranger = info(7, place(5, 0));
     bench.hear(stranger.address, step(1, place(5, 0)));
-    let since = bench.entry(7).unwrap().heard;
+    let since = bench.entry(7).unwrap().heard();
     bench.now += Span::from_millis(300);
     bench.hear(stranger.address, Msg::Pong { who: Info { position: place(9, 9), ..stranger } });
-    assert_eq!((bench.entry(7).unwrap().heard, bench.entry(7).unwrap().info.position), (since, place(5, 0)));
+    assert_eq!(
+        (bench.entry(7).unwrap().heard(), bench.entry(7).unwrap().info().position),
+        (since, place(5, 0))
+    );
     assert_eq!(bench.peer.next_towards(place(5, 0)), None, "searches are not handed to them");
     bench.hear(stranger.address, Msg::Leave(vec![info(8, place(3, 3))]));
     assert_eq!(bench.peer.list().count(), 0, "nor is anybody whom they name");
@@ -135,7 +138,7 @@ fn invented_peers_fill_neither_list_nor_line() {
     assert!(bench.peer.list().count() <= 1 + UNPROVEN_MAX && greeted <= UNPROVEN_MAX, "{greeted} greeted");
     assert!(bench.peer.sent().line() <= u64::from(Config::fixed().uplink.unwrap()));
     bench.walk(Span::from_secs(3), place(0, 1));
-    assert_eq!(bench.peer.list().filter(|it| !it.1.proven).count(), 0, "nobody answered: they are gone");
+    assert_eq!(bench.peer.list().filter(|it| !it.1.is_proven()).count(), 0, "nobody answered: they are gone");
 }
 
 #[test]
@@ -258,7 +261,7 @@ proptest! {
                 said.extend(bench.give(Input::Wake));
             }
             let me = bench.peer.info().address;
-            prop_assert!(bench.peer.list().all(|it| it.0 != me && it.0 == it.1.info.address));
+            prop_assert!(bench.peer.list().all(|it| it.0 != me && it.0 == it.1.info().address));
             prop_assert!(bench.peer.list().count() <= LIST_MAX);
             for (_, msg) in said {
                 let mut bytes = Vec::new();

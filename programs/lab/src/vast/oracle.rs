@@ -76,7 +76,7 @@ pub fn examine(
                 counts.in_view += 1;
                 counts.seen += usize::from(entry.is_some());
                 if let Some(entry) = entry {
-                    counts.drifts.push(entry.info.position.distance_squared(there));
+                    counts.drifts.push(entry.info().position.distance_squared(there));
                 }
             }
         }
@@ -85,7 +85,7 @@ pub fn examine(
         others.sort_by_key(|it| (it.info().position.distance_squared(place), it.info().address));
         for other in others.into_iter().take(NEAR) {
             let on_its_way = u32::from(now.since(other.stepped()) <= arrived);
-            let heard = known(other.info().address).map(|it| it.info.sequence + on_its_way);
+            let heard = known(other.info().address).map(|it| it.info().sequence + on_its_way);
             counts.near += 1;
             counts.near_heard += usize::from(heard >= Some(other.info().sequence));
         }

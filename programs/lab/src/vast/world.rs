@@ -396,7 +396,7 @@ impl<'a> World<'a> {
         self.ticks.insert((now + interval, walker.0), ());
         if SETTLED <= now.since(since) {
             let peer = self.sim.machine(address).seat().and_then(Seat::peer);
-            let knows = |of| peer.and_then(|it| it.entry(of)).is_some_and(|it| it.met);
+            let knows = |of| peer.and_then(|it| it.entry(of)).is_some_and(|it| it.is_met());
             let sees = peer.map_or(self.case.config.aoi, |it| it.info().aoi);
             self.sightings.step(now, address, (position, sees), knows);
         }

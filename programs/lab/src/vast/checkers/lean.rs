@@ -49,10 +49,10 @@ impl Lean {
         let mut known = Voronoi::new();
         known.put(me, place);
         mover.list().for_each(|(address, it)| {
-            known.put(address, it.info.position);
+            known.put(address, it.info().position);
         });
         let matters = |of: Address| {
-            let Some(it) = mover.entry(of).map(|it| it.info) else { return false };
+            let Some(it) = mover.entry(of).map(|it| *it.info()) else { return false };
             let (mine, theirs) = (config.reach(mover.info().aoi), config.reach(it.aoi));
             known.are_enclosing(me, of)
                 || known.meets(of, place, mine)

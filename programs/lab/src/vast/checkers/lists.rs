@@ -5,7 +5,7 @@ use super::{Look, Violations};
 pub(super) fn check(look: &Look<'_>, violations: &mut Violations) {
     for (&who, it) in look.sitting {
         for (of, entry) in it.peer.list() {
-            let life = entry.info.life;
+            let life = entry.info().life;
             if of == who {
                 violations.note("lists", || format!("{}: {who:?} has itself in the list", look.now));
             }
@@ -15,7 +15,7 @@ pub(super) fn check(look: &Look<'_>, violations: &mut Violations) {
             }
             let Some(over) = look.past.over_since(look.now, of, life) else { continue };
             // Silence is counted from the last word of them, or from when somebody else told of them.
-            let silent = look.now.since(entry.heard);
+            let silent = look.now.since(entry.heard());
             let is_hearsay = silent + look.bounds.last_word < over;
             let bound = if is_hearsay { look.bounds.hearsay } else { look.bounds.buried };
             if bound < over {

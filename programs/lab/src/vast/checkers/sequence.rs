@@ -27,7 +27,7 @@ impl Sequence {
         for (&who, it) in look.sitting {
             let known = self.known.entry(who).or_default();
             for (of, entry) in it.peer.list() {
-                let new = (entry.info.life, entry.info.sequence);
+                let new = (entry.info().life, entry.info().sequence);
                 let old = known.insert(of, new).unwrap_or(new);
                 if new < old {
                     violations.note("sequence", || {
