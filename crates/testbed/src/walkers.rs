@@ -119,6 +119,10 @@ fn crowd_options(options: WalkersOptions, game: Arc<dyn TestedGame>) -> CrowdOpt
 struct Walking(Arc<dyn TestedGame>);
 
 impl TestedGame for Walking {
+    fn scenario(&self) -> &dyn trial::Scenario {
+        self.0.scenario()
+    }
+
     fn mixed_bots(&self) -> &[&'static str] {
         &[walker::NAME]
     }

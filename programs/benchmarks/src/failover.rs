@@ -137,8 +137,12 @@ async fn probe(
     let lobby = Lobby::new(lobby);
     let pass = lobby.guest(&format!("probe-{number}")).await?;
     let dialer = Dialer::new()?;
-    let options =
-        StayOptions { transport: Transport::Quic, dialer, history: HistoryWriter::default(), seed: number as u64 };
+    let options = StayOptions {
+        transport: Transport::Quic,
+        dialer,
+        history: HistoryWriter::default(),
+        seed: number as u64,
+    };
     let (sender, mut happenings) = mpsc::unbounded_channel();
     let stay = Stay::begin(&lobby, &pass, options, |config, _| Node::new(config), sender).await?;
     let player = stay.player.clone();

@@ -176,11 +176,7 @@ impl Primary {
         let mut cx = self.ctx(core, out);
         let announced = self.audience.announced();
         match peer {
-            Peer::Acked { index, synced } => {
-                if self.replication.on_acked(&mut cx, from, Acked { epoch, index, synced }, announced) {
-                    self.advance(&mut cx);
-                }
-            }
+            Peer::Acked { index, synced } => self.on_acked(&mut cx, from, Acked { epoch, index, synced }),
             Peer::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
             Peer::Heard { sent } => self.replication.on_heard(&mut cx, from, sent),
             Peer::Standing { epoch: last, index } => {
@@ -194,6 +190,12 @@ impl Primary {
             _ => (),
         }
         Transition::Stay
+    }
+
+    fn on_acked(&mut self, cx: &mut Ctx<'_>, from: Address, acked: Acked) {
+        if self.replication.on_acked(cx, from, acked, self.audience.announced()) {
+            self.advance(cx);
+        }
     }
 
     pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut Out) {

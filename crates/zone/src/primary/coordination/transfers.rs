@@ -235,14 +235,14 @@ fn accept(turn: &mut Turn<'_>, from: ZoneId, mut changes: Vec<Change>, passage: 
 fn news_of_object(core: &Core, from: ZoneId, object: ObjectId, incarnation: u32) -> Option<(ZoneId, Item)> {
     let (home, own) = (object.zone, core.config.zone);
     let elsewhere = home != own && home != from && core.config.map.polygon(home).is_some();
-    elsewhere.then(|| (home, Item::Lives { being: Being::Object(object), zone: Some(own), incarnation }))
+    elsewhere.then_some((home, Item::Lives { being: Being::Object(object), zone: Some(own), incarnation }))
 }
 
 /// The zone of a player's entrance hears where it plays; not if that is one of the two zones.
 fn news_of_player(core: &Core, from: ZoneId, player: PlayerId, incarnation: u32) -> Option<(ZoneId, Item)> {
     let (home, own) = (entrance_zone(core, player), core.config.zone);
     let elsewhere = home != own && home != from;
-    elsewhere.then(|| (home, Item::Lives { being: Being::Player(player), zone: Some(own), incarnation }))
+    elsewhere.then_some((home, Item::Lives { being: Being::Player(player), zone: Some(own), incarnation }))
 }
 
 /// Whether an object was ours, or its player's avatar was, and we have not heard yet that it left. First we must.
