@@ -94,7 +94,7 @@ pub enum Event<N> {
 
 type Answers<R> = BTreeMap<u64, oneshot::Sender<Result<(), ActError<R>>>>;
 
-/// What waits for answers.
+/// What waits for answers, by the ids that the player's machine gave.
 struct Pending<G: Game> {
     answers: Answers<G::Refusal>,
     guesses: BTreeMap<u64, Guess<G::Shown>>,
@@ -111,7 +111,7 @@ pub struct Client<G: Game> {
     pending: Arc<Mutex<Pending<G>>>,
     events: mpsc::UnboundedReceiver<Event<G::Notice>>,
     tracks: Arc<Mutex<Tracks>>,
-    /// Held while an action is handed over, so that its number is known.
+    /// Held while an action is handed over, so that its id is known.
     turn: Mutex<()>,
 }
 
@@ -143,7 +143,7 @@ where
         check_game::<G>(&stay.info)?;
         let pending = Arc::new(Mutex::new(Pending { answers: BTreeMap::new(), guesses: BTreeMap::new() }));
         let (events_in, events) = mpsc::unbounded_channel();
-        tokio::spawn(translate::<G>(happenings, events_in, pending.clone(), stay.player.clone()));
+        tokio::spawn(translate::<G>(happenings, events_in, pending.clone()));
         Ok(Self { stay, dialer, pass, pending, events, tracks: Arc::default(), turn: Mutex::new(()) })
     }
 
@@ -170,17 +170,17 @@ where
             let _turn = locked(&self.turn);
             let before = Arc::new(Mutex::new(0));
             let after = before.clone();
-            self.look_now(move |node| *locked(&before) = node.player().last_action());
+            self.look_now(move |node| *locked(&before) = node.player().last_id());
             self.stay.player.command(Want::Act(bytes));
             self.look_now(move |node| {
-                let number = node.player().last_action();
-                if number == *locked(&after) {
+                let id = node.player().last_id();
+                if id == *locked(&after) {
                     drop(sender.send(Err(ActError::Busy)));
                     return;
                 }
                 let mut pending = locked(&pending);
-                pending.answers.insert(number, sender);
-                pending.guesses.insert(number, guess);
+                pending.answers.insert(id, sender);
+                pending.guesses.insert(id, guess);
             });
         }
         answer.await.unwrap_or(Err(ActError::Over))
@@ -241,19 +241,14 @@ async fn translate<G: Game>(
     mut happenings: mpsc::UnboundedReceiver<Happening>,
     events: mpsc::UnboundedSender<Event<G::Notice>>,
     pending: Arc<Mutex<Pending<G>>>,
-    player: net::cell::Handle<Node>,
 ) {
     while let Some(happening) = happenings.recv().await {
         let event = match happening {
-            Happening::Answered(number, outcome, _) => {
-                answer(&pending, number, outcome);
+            Happening::Answered(key, outcome, _) => {
+                answer(&pending, key.id, outcome);
                 continue;
             }
-            Happening::Entered(avatar) => {
-                let numbers = player.look(|it| it.player().unanswered_numbers().collect::<Vec<_>>()).await;
-                renumber(&pending, &numbers.unwrap_or_default());
-                Event::Entered(avatar)
-            }
+            Happening::Entered(avatar) => Event::Entered(avatar),
             Happening::Searching => Event::Reconnecting,
             Happening::Notice(bytes) => match postcard::from_bytes(&bytes) {
                 Ok(notice) => Event::Notice(notice),
@@ -271,10 +266,10 @@ async fn translate<G: Game>(
     locked(&pending).answers.clear();
 }
 
-fn answer<G: Game>(pending: &Mutex<Pending<G>>, number: u64, outcome: Outcome) {
+fn answer<G: Game>(pending: &Mutex<Pending<G>>, id: u64, outcome: Outcome) {
     let mut pending = locked(pending);
-    pending.guesses.remove(&number);
-    let Some(waiting) = pending.answers.remove(&number) else { return };
+    pending.guesses.remove(&id);
+    let Some(waiting) = pending.answers.remove(&id) else { return };
     let told = match outcome {
         Outcome::Done => Ok(()),
         Outcome::Fault(why) => Err(ActError::Fault(why)),
@@ -285,15 +280,4 @@ fn answer<G: Game>(pending: &Mutex<Pending<G>>, number: u64, outcome: Outcome) {
         }),
     };
     drop(waiting.send(told));
-}
-
-/// A world that lost its last moments counts from a lower number: the same actions, in the same order.
-fn renumber<G: Game>(pending: &Mutex<Pending<G>>, numbers: &[u64]) {
-    let mut pending = locked(pending);
-    if pending.answers.len() == numbers.len() && !pending.answers.keys().eq(numbers) {
-        let answers = std::mem::take(&mut pending.answers);
-        pending.answers = numbers.iter().copied().zip(answers.into_values()).collect();
-        let guesses = std::mem::take(&mut pending.guesses);
-        pending.guesses = numbers.iter().copied().zip(guesses.into_values()).collect();
-    }
 }

@@ -43,7 +43,7 @@ pub use locks::{Claim, Granted, Holder, Locks, Places, WAITING_MAX};
 pub use mesh::{Being, Denial, EventId, Item, Known, Mesh, Passage, Told, Wanted, Whole, Written};
 pub use msg::{Closed, Down, MESSAGE_MAX, Msg, PLAYER_MESSAGE_MAX, Peer, Shown, Up};
 pub use note::{Asked, Note, Ran};
-pub use player::{Happening, Player, PlayerConfig, Want};
+pub use player::{ActionKey, Happening, Player, PlayerConfig, Want};
 pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
 pub use replica::{Alone, Load, Replica, Standing};

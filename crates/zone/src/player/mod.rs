@@ -19,6 +19,7 @@ use machine::{
 use serde_bytes::ByteBuf;
 use space::{Epoch, Heading, Millis, Motion, ObjectId, Velocity, ZoneId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 /// A move is said again this often: at first because it may be lost, then to hear that the zone is there.
 const MOVE_EVERY: Span = Span::from_millis(200);
@@ -69,6 +70,22 @@ pub enum Want {
     Leave,
 }
 
+/// The names of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionKey {
+    /// The owner's: what [`Player::last_id`] gave when the action was wanted. It never changes.
+    pub id: u64,
+    /// The zone's. A full stop may lower it.
+    pub number: u64,
+}
+
+/// What a simulator hashes is what happens in the world. The id is known to the owner only.
+impl Hash for ActionKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
 /// What a player's machine tells its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Happening {
@@ -77,7 +94,7 @@ pub enum Happening {
     /// The zone is silent; play goes on when another answers.
     Searching,
     /// What became of an action, and how long after it was wanted.
-    Answered(u64, Outcome, Span),
+    Answered(ActionKey, Outcome, Span),
     /// What the game says.
     Notice(Vec<u8>),
     /// The avatar was set back.
@@ -113,6 +130,16 @@ struct Known {
     version: u32,
     /// Since when it is out of sight, if it is.
     hidden: Option<Time>,
+}
+
+/// An action that was sent and not answered.
+#[derive(Clone)]
+struct Unanswered {
+    /// The action's name for the owner. It stays when a full stop changes the number.
+    id: u64,
+    number: u64,
+    action: ByteBuf,
+    wanted: Time,
 }
 
 type Out = Outbox<Msg, Happening>;
@@ -155,8 +182,9 @@ pub struct Player {
     timing: bool,
     echoes: u32,
     next: u64,
-    /// Number, action, when it was wanted.
-    unanswered: VecDeque<(u64, ByteBuf, Time)>,
+    /// The id of the last action taken.
+    last_id: u64,
+    unanswered: VecDeque<Unanswered>,
     /// Results up to this number have arrived.
     acked: u64,
     known: BTreeMap<ObjectId, Known>,
@@ -193,6 +221,7 @@ impl Player {
             timing: false,
             echoes: 0,
             next: 1,
+            last_id: 0,
             unanswered: VecDeque::new(),
             acked: 0,
             known: BTreeMap::new(),
@@ -218,11 +247,6 @@ impl Player {
         self.unanswered.len()
     }
 
-    /// The numbers of those actions. After a full stop they may be lower than before, in the same order.
-    pub fn unanswered_numbers(&self) -> impl Iterator<Item = u64> {
-        self.unanswered.iter().map(|it| it.0)
-    }
-
     /// Whether somebody can be reached.
     pub fn is_linked(&self, address: Address) -> bool {
         self.links.contains_key(&address)
@@ -243,9 +267,14 @@ impl Player {
         self.clock.now(now)
     }
 
-    /// The number of the last action taken; 0 before the first.
+    /// The number of the last action taken; 0 before the first. After a full stop it may be lower than before.
     pub const fn last_action(&self) -> u64 {
         self.next - 1
+    }
+
+    /// The id of the last action taken; 0 before the first. Ids rise by one and never change.
+    pub const fn last_id(&self) -> u64 {
+        self.last_id
     }
 
     /// The highest epoch of the home's zone heard.
@@ -301,7 +330,9 @@ impl Player {
         self.next += 1;
         let player = self.config.player;
         self.note(out, || Note::Asked { player, number });
-        self.unanswered.push_back((number, action.clone(), self.now));
+        self.last_id += 1;
+        let wanted = Unanswered { id: self.last_id, number, action: action.clone(), wanted: self.now };
+        self.unanswered.push_back(wanted);
         self.send_act(number, action, out);
     }
 
@@ -465,13 +496,13 @@ impl Player {
     /// Goes on counting where the zone does. Earlier sessions of ours may have acted; or the world has lost its last
     /// moments in a full stop, and with them actions whose results we heard.
     fn number_from(&mut self, cursor: u64) {
-        let first = self.unanswered.front().map_or(cursor + 1, |it| it.0);
+        let first = self.unanswered.front().map_or(cursor + 1, |it| it.number);
         if self.unanswered.is_empty() {
             self.next = cursor + 1;
             self.acked = cursor;
         } else if cursor + 1 < first {
             for (number, it) in (cursor + 1..).zip(&mut self.unanswered) {
-                it.0 = number;
+                it.number = number;
             }
             self.next = cursor + 1 + self.unanswered.len() as u64;
             self.acked = cursor;
@@ -498,8 +529,8 @@ impl Player {
         let player = self.config.player;
         self.note(out, || Note::Entered { player });
         out.raise(Happening::Entered(avatar));
-        for (number, action, _) in self.unanswered.clone() {
-            self.send_act(number, action, out);
+        for it in self.unanswered.clone() {
+            self.send_act(it.number, it.action, out);
         }
         self.send_move(out);
     }
@@ -623,13 +654,16 @@ impl Player {
 
     fn on_result(&mut self, number: u64, outcome: Outcome, index: Index, out: &mut Out) {
         let _ = index;
-        let Some(place) = self.unanswered.iter().position(|it| it.0 == number) else { return };
-        let wanted = self.unanswered.remove(place).map_or(self.now, |it| it.2);
-        let first = self.unanswered.front().map_or(self.next, |it| it.0);
+        let place = self.unanswered.iter().position(|it| it.number == number);
+        let Some(Unanswered { id, wanted, .. }) = place.and_then(|it| self.unanswered.remove(it)) else {
+            return;
+        };
+        let first = self.unanswered.front().map_or(self.next, |it| it.number);
         self.acked = self.acked.max(first - 1);
         let player = self.config.player;
         self.note(out, || Note::Answered { player, number, outcome: outcome.clone() });
-        out.raise(Happening::Answered(number, outcome, self.now.since(wanted)));
+        let key = ActionKey { id, number };
+        out.raise(Happening::Answered(key, outcome, self.now.since(wanted)));
         if let (true, Some(home)) = (self.unanswered.is_empty(), self.home) {
             out.send(home, Lane::Sure, Msg::Up(Up::Ack(self.acked)));
         }
