@@ -174,6 +174,7 @@ pub struct Player {
     zones: BTreeMap<Address, ZoneId>,
     /// Whether the owner knows that we search.
     told_searching: bool,
+    /// Whether the player left or was superseded: it says nothing more and believes nothing more.
     closed: bool,
     me: Option<ObjectId>,
     motion: Motion,
@@ -310,17 +311,26 @@ impl Player {
             Want::Act(action) => self.act(ByteBuf::from(action), out),
             Want::Steer(velocity, heading) => self.steer(velocity, heading, out),
             Want::Hear(object, motion) => self.hear(object, &motion),
-            Want::Leave => {
-                if let Some(home) = self.home {
-                    out.send(home, Lane::Sure, Msg::Up(Up::Leave));
-                }
-                self.closed = true;
-            }
+            Want::Leave => self.leave(out),
         }
     }
 
+    fn leave(&mut self, out: &mut Out) {
+        if let Some(home) = self.home {
+            out.send(home, Lane::Sure, Msg::Up(Up::Leave));
+        }
+        self.close();
+    }
+
+    /// Ends the play for good: no timer runs on.
+    fn close(&mut self) {
+        self.closed = true;
+        self.home = None;
+        self.timers = Timers::new();
+    }
+
     fn act(&mut self, action: ByteBuf, out: &mut Out) {
-        if UNACKED_MAX <= self.unanswered.len() || self.me.is_none() {
+        if UNACKED_MAX <= self.unanswered.len() || self.me.is_none() || self.closed {
             return out.raise(Happening::Busy);
         }
         if ACTION_MAX < action.len() {
@@ -345,7 +355,7 @@ impl Player {
     }
 
     fn steer(&mut self, velocity: Velocity, heading: Heading, out: &mut Out) {
-        if self.me.is_none() {
+        if self.me.is_none() || self.closed {
             return;
         }
         let now = self.clock.now(self.now).max(self.motion.start.time());
@@ -396,9 +406,6 @@ impl Player {
     /// Asks who lets us in: first the replicas of the home's zone and those nobody knows, if any can be reached, then everybody
     /// on the line. Hosts may have come that were not there when we started.
     fn ask(&mut self, out: &mut Out) {
-        if self.closed {
-            return;
-        }
         self.asked = self.now;
         let jitter = Span::from_micros(self.rng.below(ASK_EVERY.as_micros() / 2));
         self.timers.set(Purpose::Ask, self.now + ASK_EVERY + jitter);
@@ -417,6 +424,9 @@ impl Player {
     }
 
     fn search(&mut self, out: &mut Out) {
+        if self.closed {
+            return;
+        }
         if !std::mem::replace(&mut self.searching, true) {
             self.rounds = 0;
         }
@@ -544,12 +554,11 @@ impl Player {
     }
 
     fn on_closed(&mut self, from: Address, why: Closed, out: &mut Out) {
-        if why == Closed::Superseded {
-            self.closed = true;
-            self.timers.stop(Purpose::Ask);
-        }
         if self.home == Some(from) {
             self.home = None;
+        }
+        if why == Closed::Superseded {
+            self.close();
         }
         out.raise(Happening::Closed(why));
     }
@@ -732,7 +741,7 @@ impl Machine for Player {
                 }
             }
             Input::Recv { from, link, msg: Msg::Down(zone, epoch, down) }
-                if self.links.get(&from) == Some(&link) =>
+                if self.links.get(&from) == Some(&link) && !self.closed =>
             {
                 self.on_down(from, zone, epoch, down, out);
             }
