@@ -4,6 +4,9 @@
 //! It believes the highest epoch it has heard of and nobody below, and per object the highest (incarnation,
 //! version). After any switch it sends again whatever was not answered.
 
+#[cfg(test)]
+mod scenarios;
+
 use crate::clock::WorldClock;
 use crate::config::UNACKED_MAX;
 use crate::hash;
@@ -756,71 +759,5 @@ impl Machine for Player {
 
     fn deadline(&self) -> Option<Time> {
         self.timers.deadline()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use machine::Effect;
-    use std::collections::BTreeSet;
-
-    /// A player in zone 1, with links to its two replicas and to one of zone 2.
-    fn entered() -> Player {
-        let mut player = Player::new(PlayerConfig {
-            player: PlayerId(1),
-            session: 1,
-            name: "Ada".to_owned(),
-            seed: 1,
-            notes: false,
-            broken_rules: BrokenRules::NONE,
-        });
-        let mut out = Out::new();
-        let mut tell = |input| player.handle(Time::ZERO, input, &mut out);
-        for address in 1..=3 {
-            tell(Input::LinkUp { peer: Address(address), link: LinkNumber(1) });
-        }
-        let avatar = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
-        let answers = [
-            (
-                1,
-                1,
-                Down::Entered {
-                    avatar,
-                    incarnation: 1,
-                    lost: false,
-                    motion: Motion::default(),
-                    cursor: 0,
-                    time: Time::ZERO,
-                    backup: None,
-                },
-            ),
-            (2, 1, Down::NotHere { primary: Some(Address(1)) }),
-            (3, 2, Down::NotHere { primary: Some(Address(3)) }),
-        ];
-        for (from, zone, down) in answers {
-            let msg = Msg::Down(ZoneId(zone), Epoch(1), down);
-            tell(Input::Recv { from: Address(from), link: LinkNumber(1), msg });
-        }
-        player
-    }
-
-    #[test]
-    fn a_silent_home_costs_the_rest_of_the_world_nothing_at_first() {
-        let mut player = entered();
-        let (mut out, mut rounds) = (Out::new(), Vec::new());
-        while rounds.len() < 6 {
-            let now = player.deadline().unwrap();
-            player.handle(now, Input::Wake, &mut out);
-            let mut asked = BTreeSet::new();
-            out.drain(|effect| {
-                if let Effect::Send { to, msg: Msg::Up(Up::Enter { .. }), .. } = effect {
-                    asked.extend(to.iter().map(|it| it.0));
-                }
-            });
-            rounds.extend((!asked.is_empty()).then_some(asked));
-        }
-        let (home, all) = (BTreeSet::from([1, 2]), BTreeSet::from([1, 2, 3]));
-        assert_eq!(rounds, [&home, &home, &home, &home, &all, &all].map(Clone::clone));
     }
 }
