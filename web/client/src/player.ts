@@ -1,5 +1,6 @@
-// The player's half of the protocol (crates/zone/src/player.rs, which is the reference): finds who reigns, numbers
-// actions and sends them until they are answered, moves the avatar, and knows what is in sight.
+// The player's half of the protocol: finds who reigns, numbers actions and sends them until they are answered, moves
+// the avatar, and knows what is in sight. The same machine as crates/zone/src/player: both are held to the tables in
+// crates/zone/testdata/player.
 //
 // It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
 // version); whoever owns the avatar later is the new home. After any switch it sends again whatever was not answered. It has no clock and does no I/O: time and
@@ -12,6 +13,8 @@ import type { Address, Closed, Down, Outcome, Shown, Up } from "./protocol.ts";
 
 /** A move is said again this often: at first because it may be lost, then to hear that the zone is there. */
 const MOVE_EVERY = 200;
+/** An echo that takes longer is lost. */
+const ECHO_MAX = 2_000;
 /** A zone that was silent for this long may be gone: its replicas are asked who reigns, then everybody is. */
 const SILENT = 400;
 /** Who wakes later than this was busy or asleep itself, and gives the zone more time: what it said may not be read yet. */
@@ -53,13 +56,13 @@ export interface PlayerOut {
 
 export type Happening =
   /** The player is in, with this avatar. */
-  | { kind: "Entered"; avatar: ObjectId; home: Peer }
+  | { kind: "Entered"; avatar: ObjectId }
   /** The zone is silent; play goes on when another answers. */
   | { kind: "Searching" }
-  /** What became of an action: `id` is what `act` gave, whatever number it had in the end. */
-  | { kind: "Answered"; id: number; number: number; outcome: Outcome }
+  /** What became of an action: `id` is what `act` gave, whatever number it had in the end. `took`: ms after the wish. */
+  | { kind: "Answered"; id: number; outcome: Outcome; took: number }
   /** What the game says. */
-  | { kind: "Notice"; notice: Uint8Array; index: number }
+  | { kind: "Notice"; notice: Uint8Array }
   /** Everything in sight was told anew. */
   | { kind: "Sight" }
   /** An object is new or changed. */
@@ -76,26 +79,31 @@ export type Happening =
 /** An object in sight. */
 export interface Seen {
   object: ObjectId;
-  incarnation: number;
-  version: number;
   motion: Motion;
   shown: Uint8Array;
 }
 
-/** What was last known of something out of sight. */
-interface Hidden {
+/** The newest state of an object that was told. */
+interface Known {
   incarnation: number;
   version: number;
-  since: number;
+  /** Since when it is out of sight, if it is. */
+  hidden: number | null;
 }
 
 interface Unanswered {
   id: number;
   number: number;
   action: Uint8Array;
+  wanted: number;
 }
 
-type Timer = "ask" | "move" | "silence";
+/** The order breaks ties between timers that are due together. */
+const TIMERS = ["ask", "move", "silence"] as const;
+type Timer = (typeof TIMERS)[number];
+
+/** The highest number that a motion's sequence can have. */
+const SEQUENCE_MAX = 2 ** 32 - 1;
 
 export class Player {
   readonly clock = new WorldClock();
@@ -122,17 +130,21 @@ export class Player {
   private searching = true;
   /** How often this search has asked. */
   private rounds = 0;
+  /** The zones of the replicas that ever answered. */
+  private readonly zones = new Map<Peer, number>();
   /** Whether the owner knows that we search. */
   private toldSearching = false;
   /** Whether the home has lost some of what we have seen. */
   private mayKnowLess = false;
-  /** What was last known of what is out of sight, and since when: whoever has heard less must not show it again. */
-  private readonly hidden = new Map<Key, Hidden>();
+  private readonly known = new Map<Key, Known>();
+  /** Whether the player left or was superseded: it says nothing more and believes nothing more. */
   private closed = false;
   private avatar: Key | null = null;
   private own: Motion = REST;
-  /** When the newest move was first sent, until it is echoed: an echo of the first of several is not mistaken for a quick one. */
-  private moveSent: number | null = null;
+  /** When a move was sent whose echo tells the time, whether that echo is awaited, how many are under way. */
+  private timed = 0;
+  private timing = false;
+  private echoes = 0;
   private next = 1;
   private ids = 0;
   private unanswered: Unanswered[] = [];
@@ -178,18 +190,32 @@ export class Player {
     return this.own;
   }
 
-  get waiting(): number {
-    return this.unanswered.length;
+  /** The number of the last action taken; 0 before the first. */
+  get lastAction(): number {
+    return this.next - 1;
+  }
+
+  /** The numbers of the actions that are not answered. */
+  get unansweredNumbers(): number[] {
+    return this.unanswered.map((it) => it.number);
+  }
+
+  /** Everything in sight with its incarnation and version. */
+  versions(): { object: ObjectId; incarnation: number; version: number }[] {
+    return [...this.objects].map(([key, { object }]) => {
+      const { incarnation, version } = this.known.get(key) ?? { incarnation: 0, version: 0 };
+      return { object, incarnation, version };
+    });
   }
 
   // Wants.
 
-  /** Wants to do something. Gives the action's name here, or null if too much is unanswered already. */
+  /** Wants to do something. Gives the action's id, or null if too much is unanswered already or the player is not in. */
   act(now: number, action: Uint8Array): number | null {
     this.now = now;
-    if (UNANSWERED_MAX <= this.unanswered.length || this.avatar === null) return null;
+    if (UNANSWERED_MAX <= this.unanswered.length || this.avatar === null || this.closed) return null;
     if (ACTION_MAX < action.length) throw new RangeError(`an action of ${action.length} bytes is more than a zone takes`);
-    const one = { id: ++this.ids, number: this.next++, action };
+    const one = { id: ++this.ids, number: this.next++, action, wanted: now };
     this.unanswered.push(one);
     this.sendAct(one);
     return one.id;
@@ -198,11 +224,10 @@ export class Player {
   /** Goes on like this: mm/s, and a heading in 65536ths of a turn. */
   steer(now: number, velocity: Vector, heading: number): void {
     this.now = now;
-    if (this.avatar === null) return;
+    if (this.avatar === null || this.closed) return;
     const at = Math.max(this.clock.now(now), this.own.start);
-    const sequence = this.own.sequence + 1;
+    const sequence = Math.min(this.own.sequence + 1, SEQUENCE_MAX);
     this.own = { ...rebased(this.own, at), velocity, heading, start: Math.floor(at), sequence };
-    this.moveSent = null;
     this.showOwn();
     this.sendMove();
   }
@@ -219,7 +244,13 @@ export class Player {
   leave(now: number): void {
     this.now = now;
     if (this.homePeer !== null) this.out.send(this.homePeer, "sure", { kind: "Leave" });
+    this.close();
+  }
+
+  /** Ends the play for good: no timer runs on. */
+  private close(): void {
     this.closed = true;
+    this.homePeer = null;
     this.timers.clear();
   }
 
@@ -236,6 +267,7 @@ export class Player {
     this.now = now;
     if (this.links.get(peer) !== link) return;
     this.links.delete(peer);
+    this.zones.delete(peer);
     if (this.homePeer !== peer) return;
     this.homePeer = null;
     this.search();
@@ -257,11 +289,18 @@ export class Player {
   /** Does what is due. A wake with nothing due does nothing. */
   wake(now: number): void {
     this.now = now;
-    for (const [timer, at] of [...this.timers]) {
-      if (now < at) continue;
-      this.timers.delete(timer);
-      this.onTimer(timer, LATE < now - at);
+    for (let due = this.takeDue(); due !== null; due = this.takeDue()) this.onTimer(due.timer, LATE < now - due.at);
+  }
+
+  /** Takes the earliest timer that is due. */
+  private takeDue(): { timer: Timer; at: number } | null {
+    let due: { timer: Timer; at: number } | null = null;
+    for (const timer of TIMERS) {
+      const at = this.timers.get(timer) ?? Infinity;
+      if (at <= this.now && at < (due?.at ?? Infinity)) due = { timer, at };
     }
+    if (due !== null) this.timers.delete(due.timer);
+    return due;
   }
 
   private onTimer(timer: Timer, isLate: boolean): void {
@@ -279,14 +318,26 @@ export class Player {
 
   private sendAct({ number, action }: Unanswered): void {
     if (this.homePeer === null) return;
+    this.echoes++;
     this.out.send(this.homePeer, "sure", { kind: "Act", number, acked: this.acked, motion: this.own, action });
   }
 
   private sendMove(): void {
     this.timers.set("move", this.now + MOVE_EVERY);
     if (this.homePeer === null) return;
-    this.moveSent ??= this.now;
+    this.timeEcho();
     this.out.send(this.homePeer, "latest", { kind: "Move", motion: this.own });
+  }
+
+  /**
+   * Takes the time until the echo of what is sent now; not while others are under way, which look the same. Those that
+   * are lost are not waited for.
+   */
+  private timeEcho(): void {
+    if (this.echoes === 0 || ECHO_MAX < this.now - this.timed) {
+      [this.timed, this.timing, this.echoes] = [this.now, true, 0];
+    }
+    this.echoes++;
   }
 
   /** The own avatar is where the player moved it, not where others last heard of it. */
@@ -296,27 +347,28 @@ export class Player {
   }
 
   /**
-   * Asks who lets us in: first the replicas of the home's zone, if any can be reached, then everybody on the line. Hosts may have
-   * come that were not there when we started.
+   * Asks which replica lets us in: first those of the home's zone and those whose zone is unknown, if any can be reached, then all on
+   * the line. Hosts may have come that were not there when we started.
    */
   private ask(): void {
-    if (this.closed) return;
     this.asked = this.now;
     this.timers.set("ask", this.now + ASK_EVERY + (this.config.chance() * ASK_EVERY) / 2);
     const { player, session, name } = this.config;
     const seen = 0 < this.seen ? { zone: this.homeZone, epoch: this.epoch, index: this.seen } : null;
     const all = [...this.links.keys()];
-    const near = all.filter((peer) => peer.endsWith(`:${this.homeZone}`));
-    const isNarrow = this.avatar !== null && this.rounds++ < NARROW_ROUNDS && 0 < near.length;
+    const near = all.filter((peer) => (this.zones.get(peer) ?? this.homeZone) === this.homeZone);
+    const isNarrow = this.avatar !== null && this.rounds < NARROW_ROUNDS && 0 < near.length;
+    this.rounds++;
     for (const peer of isNarrow ? near : all) {
       this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen });
     }
   }
 
   private search(): void {
+    if (this.closed) return;
     if (!this.searching) this.rounds = 0;
     this.searching = true;
-    if (this.avatar !== null && !this.toldSearching && !this.closed) {
+    if (this.avatar !== null && !this.toldSearching) {
       this.toldSearching = true;
       this.out.raise({ kind: "Searching" });
     }
@@ -326,6 +378,7 @@ export class Player {
   // What the zone says.
 
   private onDown(from: Peer, zone: number, epoch: number, down: Down): void {
+    if (down.kind === "Entered" || down.kind === "NotHere") this.zones.set(from, zone);
     if (this.isStale(from, zone, epoch, down)) return;
     if (this.homePeer === from || down.kind === "Entered") this.epochs.set(zone, Math.max(this.epochOf(zone), epoch));
     this.dispatch(from, zone, epoch, down);
@@ -353,8 +406,7 @@ export class Player {
       case "Result":
         return this.onResult(down.number, down.outcome);
       case "Views":
-        down.shown.forEach((shown) => this.see(shown));
-        return down.hidden.forEach((object) => this.hide(keyOf(object)));
+        return this.onViews(down.shown, down.hidden);
       case "Moved":
         return this.onMoved(down.generation, down.sequence, down.time);
       case "Corrected":
@@ -413,10 +465,9 @@ export class Player {
     this.searching = false;
     this.toldSearching = false;
     this.avatar = key;
-    this.moveSent = null;
     this.timers.delete("ask");
     this.timers.set("silence", this.now + SILENT);
-    this.out.raise({ kind: "Entered", avatar, home: from });
+    this.out.raise({ kind: "Entered", avatar });
     this.unanswered.forEach((one) => this.sendAct(one));
     this.sendMove();
   }
@@ -430,35 +481,30 @@ export class Player {
   }
 
   private onClosed(from: Peer, why: Closed): void {
-    if (why === "Superseded") {
-      this.closed = true;
-      this.timers.clear();
-    }
     if (this.homePeer === from) this.homePeer = null;
+    if (why === "Superseded") this.close();
     this.out.raise({ kind: "Closed", why });
   }
 
   private onSight(index: number, objects: Shown[]): void {
     this.seen = Math.max(this.seen, index);
-    const known = new Map(this.objects);
-    if (this.mayKnowLess) {
-      known.clear();
-      this.hidden.clear();
-    }
-    const inSight = new Set(objects.map((it) => keyOf(it.object)));
-    known.forEach((it, key) => inSight.has(key) || this.remember(key, it.incarnation, it.version));
-    this.objects.clear();
+    if (this.mayKnowLess) this.known.clear();
+    // What we know newer than the home does stays as it is.
+    const kept = new Set(objects.filter((it) => this.isOld(it)).map((it) => keyOf(it.object)));
+    for (const key of [...this.objects.keys()]) if (!kept.has(key)) this.objects.delete(key);
+    this.hideRest();
     this.out.raise({ kind: "Sight" });
-    for (const shown of objects) {
-      // What we know newer than the home does stays as it is.
-      const key = keyOf(shown.object);
-      const newer = known.get(key);
-      if (newer !== undefined && isBelow(shown.incarnation, shown.version, newer)) {
-        this.objects.set(key, newer);
-        this.out.raise({ kind: "Seen", key, seen: newer });
-      } else this.see(shown);
-    }
+    this.objects.forEach((seen, key) => this.out.raise({ kind: "Seen", key, seen }));
+    objects.forEach((it) => this.see(it));
     this.showOwn();
+  }
+
+  /** What is not in sight is remembered for a while: a zone that has heard less of it than we have may show it again. */
+  private hideRest(): void {
+    for (const [key, known] of this.known) {
+      if (!this.objects.has(key)) known.hidden ??= this.now;
+      if (known.hidden !== null && REMEMBERED <= this.now - known.hidden) this.known.delete(key);
+    }
   }
 
   private onTold({ index, shown, gone, notices }: Extract<Down, { kind: "Told" }>): void {
@@ -466,54 +512,48 @@ export class Player {
     gone.forEach(({ object, version }) => this.lose(keyOf(object), version));
     // Notices of a record that was heard before are told again after a switch: once is enough. Those of a
     // neighbour have no number here, and are not told again.
-    if (this.seen < index || index === 0) notices.forEach((notice) => this.out.raise({ kind: "Notice", notice, index }));
+    if (this.seen < index || index === 0) notices.forEach((notice) => this.out.raise({ kind: "Notice", notice }));
     this.seen = Math.max(this.seen, index);
   }
 
-  private see({ object, incarnation, version, motion, shown }: Shown): void {
+  private onViews(shown: Shown[], hidden: ObjectId[]): void {
+    shown.forEach((it) => this.see(it));
+    hidden.forEach((object) => this.hide(keyOf(object)));
+    this.hideRest();
+  }
+
+  private isOld({ object, incarnation, version }: Shown): boolean {
+    const known = this.known.get(keyOf(object));
+    if (known === undefined || incarnation !== known.incarnation) return known !== undefined && incarnation < known.incarnation;
+    return version < known.version;
+  }
+
+  private see(it: Shown): void {
+    if (this.isOld(it)) return;
+    const { object, incarnation, version, motion, shown } = it;
     const key = keyOf(object);
-    const known = this.objects.get(key);
-    const newest = known ?? this.remembered(key);
-    if (newest !== undefined && isBelow(incarnation, version, newest)) return;
-    this.hidden.delete(key);
+    this.known.set(key, { incarnation, version, hidden: null });
     if (key === this.avatar && this.own.generation < motion.generation) {
       this.own = motion; // An event moved us.
       this.out.raise({ kind: "Corrected", motion });
     }
-    const moves = known !== undefined && isNewer(known.motion, motion) ? known.motion : motion;
-    const seen = { object, incarnation, version, motion: key === this.avatar ? this.own : moves, shown };
+    const before = this.objects.get(key)?.motion;
+    const moves = before !== undefined && isNewer(before, motion) ? before : motion;
+    const seen = { object, motion: key === this.avatar ? this.own : moves, shown };
     this.objects.set(key, seen);
     this.out.raise({ kind: "Seen", key, seen });
   }
 
   private lose(key: Key, version: number): void {
-    const known = this.objects.get(key);
+    const known = this.known.get(key);
     if (known === undefined || version < known.version) return;
+    // A zone that has not heard of the end must not show the object again.
+    [known.version, known.hidden] = [version, this.now];
     this.hide(key);
-    // Nobody who has not heard of it revives the dead.
-    this.remember(key, known.incarnation, version);
   }
 
   private hide(key: Key): void {
-    const known = this.objects.get(key);
-    if (known === undefined) return;
-    this.remember(key, known.incarnation, known.version);
-    this.objects.delete(key);
-    this.out.raise({ kind: "Lost", key });
-  }
-
-  private remember(key: Key, incarnation: number, version: number): void {
-    this.hidden.delete(key);
-    this.hidden.set(key, { incarnation, version, since: this.now });
-    for (const [old, { since }] of this.hidden) {
-      if (this.now - since < REMEMBERED) break; // The rest is younger.
-      this.hidden.delete(old);
-    }
-  }
-
-  private remembered(key: Key): Hidden | undefined {
-    const known = this.hidden.get(key);
-    return known !== undefined && this.now - known.since < REMEMBERED ? known : undefined;
+    if (this.objects.delete(key)) this.out.raise({ kind: "Lost", key });
   }
 
   private onResult(number: number, outcome: Outcome): void {
@@ -522,16 +562,17 @@ export class Player {
     if (one === undefined) return;
     const first = this.unanswered[0]?.number ?? this.next;
     this.acked = Math.max(this.acked, first - 1);
-    this.out.raise({ kind: "Answered", id: one.id, number, outcome });
+    this.out.raise({ kind: "Answered", id: one.id, outcome, took: this.now - one.wanted });
     if (this.unanswered.length === 0 && this.homePeer !== null) {
       this.out.send(this.homePeer, "sure", { kind: "Ack", acked: this.acked });
     }
   }
 
   private onMoved(generation: number, sequence: number, time: number): void {
-    if (generation !== this.own.generation || sequence !== this.own.sequence || this.moveSent === null) return;
-    this.clock.learn(this.moveSent, this.now, time);
-    this.moveSent = null;
+    this.echoes = Math.max(0, this.echoes - 1);
+    if (generation !== this.own.generation || sequence !== this.own.sequence || !this.timing) return;
+    this.timing = false;
+    this.clock.learn(this.timed, this.now, time);
   }
 
   private onCorrected(motion: Motion): void {
@@ -540,8 +581,4 @@ export class Player {
     this.showOwn();
     this.out.raise({ kind: "Corrected", motion });
   }
-}
-
-function isBelow(incarnation: number, version: number, known: { incarnation: number; version: number }): boolean {
-  return incarnation < known.incarnation || (incarnation === known.incarnation && version < known.version);
 }

@@ -43,8 +43,9 @@ export interface WorldEvents<Action, Notice, Refusal> {
   entered: { avatar: ObjectId };
   /** The zone is silent: play goes on in a moment. */
   searching: null;
-  notice: { notice: Notice; index: number };
-  answered: { id: number; action: Action; answer: Answer<Refusal> };
+  notice: { notice: Notice };
+  /** `took` ms after it was wanted, over whatever switches. */
+  answered: { id: number; action: Action; answer: Answer<Refusal>; took: number };
   /** The avatar was moved by an event, or set back. */
   corrected: { motion: Motion };
   closed: { why: Closed };
@@ -277,11 +278,9 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
         this.current = "searching";
         return this.emit("searching", null);
       case "Answered":
-        return this.onAnswered(happening.id, happening.outcome);
+        return this.onAnswered(happening);
       case "Notice":
-        return this.decoded(happening.notice, this.game.decodeNotice, (notice) =>
-          this.emit("notice", { notice, index: happening.index }),
-        );
+        return this.decoded(happening.notice, this.game.decodeNotice, (notice) => this.emit("notice", { notice }));
       case "Sight":
         return this.view.forgetAll();
       case "Seen": {
@@ -302,9 +301,9 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     }
   }
 
-  private onAnswered(id: number, outcome: Outcome): void {
+  private onAnswered({ id, outcome, took }: Extract<Happening, { kind: "Answered" }>): void {
     const pending = this.predictions.answered(id, outcome);
-    if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.answerOf(outcome) });
+    if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.answerOf(outcome), took });
   }
 
   private answerOf(outcome: Outcome): Answer<Refusal> {

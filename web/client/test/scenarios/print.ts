@@ -1,0 +1,118 @@
+// What the player does and believes, as lines of a table.
+
+import type { Motion } from "../../src/motion.ts";
+import { keyOf } from "../../src/object.ts";
+import type { Happening, Player } from "../../src/player.ts";
+import type { Outcome, Up } from "../../src/protocol.ts";
+
+const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const quoted = (bytes: Uint8Array): string => `"${decoded(bytes)}"`;
+
+/** Compares names made of numbers, number by number. */
+export function order(by: string): (one: string, other: string) => number {
+  return (one, other) => {
+    const [left, right] = [one.split(by).map(Number), other.split(by).map(Number)];
+    const differs = left.findIndex((number, index) => number !== right[index]);
+    return differs < 0 ? 0 : (left[differs] ?? 0) - (right[differs] ?? 0);
+  };
+}
+
+/** Generation and sequence, then whatever is not zero. */
+function motionText({ position, velocity, heading, start, generation, sequence }: Motion): string {
+  const words = [`${generation}.${sequence}`];
+  if (position.x !== 0 || position.y !== 0) words.push(`at ${position.x},${position.y}`);
+  if (velocity.x !== 0 || velocity.y !== 0) words.push(`going ${velocity.x},${velocity.y}`);
+  if (heading !== 0) words.push(`facing ${heading}`);
+  if (start !== 0) words.push(`since ${start}`);
+  return words.join(" ");
+}
+
+function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "Refused":
+      return `refused ${quoted(outcome.refusal)}`;
+    case "Fault":
+      return `fault "${outcome.why}"`;
+    default:
+      return outcome.kind.toLowerCase();
+  }
+}
+
+export function upText(up: Up): string {
+  switch (up.kind) {
+    case "Enter": {
+      const seen = up.seen === null ? "nothing" : `zone ${up.seen.zone} epoch ${up.seen.epoch} index ${up.seen.index}`;
+      return `enter player ${up.player} session ${up.session} name ${up.name} seen ${seen}`;
+    }
+    case "Act":
+      return `act ${up.number} acked ${up.acked} motion ${motionText(up.motion)} ${quoted(up.action)}`;
+    case "Move":
+      return `move ${motionText(up.motion)}`;
+    case "Ack":
+      return `ack ${up.acked}`;
+    case "Leave":
+      return "leave";
+  }
+}
+
+/** The happenings that Rust has too. */
+export function happeningText(it: Exclude<Happening, { kind: "Sight" | "Seen" | "Heard" | "Lost" }>): string {
+  switch (it.kind) {
+    case "Entered":
+      return `entered ${keyOf(it.avatar)}`;
+    case "Searching":
+      return "searching";
+    case "Answered":
+      return `answered #${it.id} ${outcomeText(it.outcome)} after ${spanText(it.took)}`;
+    case "Notice":
+      return `notice ${quoted(it.notice)}`;
+    case "Corrected":
+      return `corrected ${motionText(it.motion)}`;
+    case "Closed":
+      return `closed ${it.why.toLowerCase()}`;
+  }
+}
+
+/** Milliseconds, or seconds if they are whole. */
+function spanText(ms: number): string {
+  return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
+}
+
+/** What the player believes: its home, its actions, its avatar, what is in sight. */
+export function beliefs(player: Player): string[] {
+  const searching = player.isSearching ? " searching" : "";
+  const avatar = player.me === null ? "none" : `${player.me} ${motionText(player.motion)}`;
+  return [
+    `home ${player.home ?? "none"} zone ${player.zone} epoch ${player.epoch}${searching}`,
+    `next ${player.lastAction + 1} unanswered ${listed(runs(player.unansweredNumbers), ",")}`,
+    `avatar ${avatar}`,
+    `sight ${listed(sight(player), " ")}`,
+  ];
+}
+
+/** `1-6`, `8`: numbers that follow each other are one word. */
+function runs(numbers: number[]): string[] {
+  const runs: [number, number][] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] + 1 === number) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+}
+
+function listed(words: string[], by: string): string {
+  return words.length === 0 ? "none" : words.join(by);
+}
+
+/** Everything in sight in the notation of the steps. */
+function sight(player: Player): string[] {
+  const versions = new Map(player.versions().map((it) => [keyOf(it.object), it]));
+  return [...player.objects.keys()].sort(order(".")).map((key) => {
+    const [seen, known] = [player.objects.get(key), versions.get(key)];
+    if (seen === undefined || known === undefined) throw new Error(`${key} has no version`);
+    const [{ generation, sequence }, shown] = [seen.motion, decoded(seen.shown)];
+    const text = shown === "" ? "" : `:${shown}`;
+    return `${key}@${known.incarnation}.${known.version}~${generation}.${sequence}${text}`;
+  });
+}
