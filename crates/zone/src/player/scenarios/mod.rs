@@ -6,8 +6,9 @@
 mod parse;
 mod print;
 
-use super::{ASK_EVERY, Out, Player, PlayerConfig, Purpose, Want};
-use crate::plant::Plants;
+use super::search::ASK_EVERY;
+use super::{Out, Player, PlayerConfig, Purpose, Want};
+use crate::rule::BrokenRules;
 use game::PlayerId;
 use machine::{Address, Effect, Input, LinkNumber, Machine as _, Time};
 use parse::Fields;
@@ -74,7 +75,7 @@ impl Bench {
             name: "Ada".to_owned(),
             seed: 1,
             notes: false,
-            plants: Plants::NONE,
+            broken_rules: BrokenRules::NONE,
         });
         let (now, beliefs) = (Time::from_millis(1_000), print::beliefs(&player));
         Self { player, now, links: BTreeMap::new(), out: Out::new(), lines: String::new(), beliefs }
@@ -177,7 +178,7 @@ impl Bench {
     /// the protocol, so it is run as if the shortest one was drawn.
     fn take_jitter_off(&mut self) {
         if self.player.timers.at(Purpose::Ask).is_some() {
-            self.player.timers.set(Purpose::Ask, self.player.asked + ASK_EVERY);
+            self.player.timers.set(Purpose::Ask, self.player.search.asked() + ASK_EVERY);
         }
     }
 

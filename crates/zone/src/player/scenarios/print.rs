@@ -93,9 +93,11 @@ pub fn happening(it: &Happening) -> String {
 pub fn beliefs(player: &Player) -> Vec<String> {
     let home = player.home().map_or("none".to_owned(), peer);
     let searching = if player.is_searching() { " searching" } else { "" };
-    let numbers = runs(player.unanswered.iter().map(|it| it.number));
-    let avatar =
-        player.me.map_or("none".to_owned(), |me| format!("{} {}", object(me), motion(&player.motion)));
+    let numbers = runs(player.actions.unanswered().iter().map(|it| it.number));
+    let avatar = player
+        .avatar
+        .id()
+        .map_or("none".to_owned(), |me| format!("{} {}", object(me), motion(&player.avatar.motion())));
     vec![
         format!("home {home} zone {} epoch {}{searching}", player.zone().0, player.epoch().0),
         format!("next {} unanswered {}", player.last_action() + 1, listed(&numbers, ",")),
@@ -125,7 +127,7 @@ fn listed(words: &[String], by: &str) -> String {
 /// Everything in sight in the notation of the steps.
 fn sight(player: &Player) -> Vec<String> {
     let versions = player.versions().map(|(id, incarnation, version)| {
-        let Sighted { motion, shown } = &player.objects[&id];
+        let Sighted { motion, shown } = &player.objects.in_sight()[&id];
         let (name, order) = (object(id), format!("{}.{}", motion.generation, motion.sequence));
         let shown = String::from_utf8_lossy(shown);
         let shown = if shown.is_empty() { String::new() } else { format!(":{shown}") };
