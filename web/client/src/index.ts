@@ -8,7 +8,7 @@ export type { HostEntry, Link, TransportKind } from "./link.ts";
 export { Lobby, LobbyError, type Pass, type SessionAnswer, type WorldInfo, type ZoneInfo } from "./lobby.ts";
 export { type Motion, type Vector, angleOf, headingOf, positionAt } from "./motion.ts";
 export { type Key, type ObjectId, idOf, keyOf } from "./object.ts";
-export { Player, type Happening } from "./player.ts";
+export { Player, type Happening } from "./player/player.ts";
 export { decodePose, decodePoses } from "./poses.ts";
 export type { Pending } from "./predict.ts";
 export { type Down, type Outcome, type Up, decodeDown, encodeUp } from "./protocol.ts";

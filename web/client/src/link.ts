@@ -1,6 +1,6 @@
 // A connection to one host, whatever it is made of.
 
-import type { Lane } from "./player.ts";
+import type { Lane } from "./player/player.ts";
 
 export type TransportKind = "webtransport" | "websocket";
 

@@ -7,7 +7,7 @@ import { type Control, PROTOCOL_VERSION, decodeControl, encodeControl } from "./
 import { decodeBody, encodeFrame } from "./frame.ts";
 import { ENDINGS, type Ending, type HostEntry, type Link, type LinkEvents, type TransportKind } from "./link.ts";
 import { type Lobby, LobbyError, type SessionAnswer } from "./lobby.ts";
-import type { Lane } from "./player.ts";
+import type { Lane } from "./player/player.ts";
 import { WebSocketLink } from "./websocket.ts";
 import { WebTransportLink, hasWebTransport } from "./webtransport.ts";
 

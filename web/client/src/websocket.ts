@@ -2,7 +2,7 @@
 
 import { framesOf } from "./frame.ts";
 import type { Ending, Link, LinkEvents } from "./link.ts";
-import type { Lane } from "./player.ts";
+import type { Lane } from "./player/player.ts";
 
 /** Codes of ours are 4000 more here. */
 const CODE_BASE = 4000;

@@ -2,7 +2,7 @@
 
 import { FrameStream, framesOf } from "./frame.ts";
 import type { Ending, HostEntry, Link, LinkEvents } from "./link.ts";
-import type { Lane } from "./player.ts";
+import type { Lane } from "./player/player.ts";
 
 export function hasWebTransport(): boolean {
   return typeof WebTransport === "function";

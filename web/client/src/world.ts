@@ -5,7 +5,8 @@ import type { TransportKind } from "./link.ts";
 import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
 import type { Motion, Vector } from "./motion.ts";
 import { type Key, type ObjectId } from "./object.ts";
-import { Player, type Happening, type Lane, type Peer, peerOf } from "./player.ts";
+import { type Peer, peerOf } from "./player/links.ts";
+import { type Happening, type Lane, Player } from "./player/player.ts";
 import { decodePoses } from "./poses.ts";
 import { Predictions, type Pending } from "./predict.ts";
 import { type Closed, type Outcome, type Up, decodeDown, encodeUp } from "./protocol.ts";
@@ -157,7 +158,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
 
   status(): Status {
     const hosts = this.session.status();
-    const home = Number(this.player.home?.split(":")[0] ?? NaN);
+    const home = Number(this.player.homePeer?.split(":")[0] ?? NaN);
     const serving = hosts.find((it) => it.host === home);
     const traffic = this.session.traffic();
     return {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type Motion, REST } from "../src/motion.ts";
-import { Player } from "../src/player.ts";
+import { Player } from "../src/player/player.ts";
 import type { Down, Shown } from "../src/protocol.ts";
 
 const AVATAR = { zone: 1, epoch: 1, counter: 5 };
@@ -47,7 +47,7 @@ test("a sight is told from the beginning, and what is known newer is told as it 
   expect(bench.take()).toEqual(["! Sight", "! Seen 1.1.1", "! Seen 1.1.2"]);
   bench.hear({ kind: "Sight", index: 2, objects: [shown(1, 2), shown(3, 1)] });
   expect(bench.take()).toEqual(["! Sight", "! Seen 1.1.1", "! Seen 1.1.3"]);
-  expect(bench.player.objects.get("1.1.1")?.shown).toEqual(Uint8Array.of(3));
+  expect(bench.player.inSight.get("1.1.1")?.shown).toEqual(Uint8Array.of(3));
 });
 
 test("what changes, moves or goes is told, and nothing that is old", () => {

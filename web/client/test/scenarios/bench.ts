@@ -1,14 +1,17 @@
 // One player, whose links and time are lines of a table.
 
 import { expect } from "vitest";
+import type { Motion } from "../../src/motion.ts";
 import { type Key, keyOf } from "../../src/object.ts";
-import { type Happening, type Lane, type Peer, Player } from "../../src/player.ts";
+import type { Peer } from "../../src/player/links.ts";
+import { type Happening, type Lane, Player } from "../../src/player/player.ts";
 import type { Up } from "../../src/protocol.ts";
 import { type Fields, downOf, fieldsOf, linkOf, motionOf, objectOf, pairOf } from "./parse.ts";
 import { beliefs, happeningText, order, upText } from "./print.ts";
 
 /** Everything in sight, made only of what the machine told: what a page that draws it knows. */
-type Mirror = Map<Key, { motion: unknown; shown: Uint8Array }>;
+type Mirror = Map<Key, Looks>;
+type Looks = { motion: Motion; shown: Uint8Array };
 
 export class Bench {
   private player!: Player;
@@ -137,12 +140,12 @@ export class Bench {
 
   /** What the machine told adds up to what it knows; but for the own motion, which no event tells. */
   private compareMirror(): void {
-    const { me, motion, objects } = this.player;
-    const withOwn = (sight: Mirror): Mirror => {
+    const { me, motion, inSight } = this.player;
+    const withOwn = (sight: ReadonlyMap<Key, Looks>): Mirror => {
       const all = [...sight].map(([key, it]) => [key, { shown: it.shown, motion: key === me ? motion : it.motion }] as const);
       return new Map(all);
     };
-    expect(withOwn(this.mirror)).toEqual(withOwn(objects));
+    expect(withOwn(this.mirror)).toEqual(withOwn(inSight));
   }
 
   private onSend(peer: Peer, lane: Lane, up: Up): void {

@@ -2,7 +2,7 @@
 
 import { type Motion, REST } from "../../src/motion.ts";
 import type { ObjectId } from "../../src/object.ts";
-import type { Peer } from "../../src/player.ts";
+import type { Peer } from "../../src/player/links.ts";
 import type { Closed, Down, Outcome, Shown } from "../../src/protocol.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

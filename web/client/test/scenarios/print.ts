@@ -2,7 +2,7 @@
 
 import type { Motion } from "../../src/motion.ts";
 import { keyOf } from "../../src/object.ts";
-import type { Happening, Player } from "../../src/player.ts";
+import type { Happening, Player } from "../../src/player/player.ts";
 import type { Outcome, Up } from "../../src/protocol.ts";
 
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -83,7 +83,7 @@ export function beliefs(player: Player): string[] {
   const searching = player.isSearching ? " searching" : "";
   const avatar = player.me === null ? "none" : `${player.me} ${motionText(player.motion)}`;
   return [
-    `home ${player.home ?? "none"} zone ${player.zone} epoch ${player.epoch}${searching}`,
+    `home ${player.homePeer ?? "none"} zone ${player.zone} epoch ${player.epoch}${searching}`,
     `next ${player.lastAction + 1} unanswered ${listed(runs(player.unansweredNumbers), ",")}`,
     `avatar ${avatar}`,
     `sight ${listed(sight(player), " ")}`,
@@ -108,8 +108,8 @@ function listed(words: string[], by: string): string {
 /** Everything in sight in the notation of the steps. */
 function sight(player: Player): string[] {
   const versions = new Map(player.versions().map((it) => [keyOf(it.object), it]));
-  return [...player.objects.keys()].sort(order(".")).map((key) => {
-    const [seen, known] = [player.objects.get(key), versions.get(key)];
+  return [...player.inSight.keys()].sort(order(".")).map((key) => {
+    const [seen, known] = [player.inSight.get(key), versions.get(key)];
     if (seen === undefined || known === undefined) throw new Error(`${key} has no version`);
     const [{ generation, sequence }, shown] = [seen.motion, decoded(seen.shown)];
     const text = shown === "" ? "" : `:${shown}`;
