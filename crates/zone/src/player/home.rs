@@ -22,6 +22,8 @@ pub(super) struct Home {
     may_know_less: bool,
     /// When the home was heard last.
     heard: Time,
+    /// When the home was heard last before a silence that was forgiven.
+    forgiven: Option<Time>,
 }
 
 impl Home {
@@ -35,6 +37,7 @@ impl Home {
             seen: 0,
             may_know_less: false,
             heard: Time::ZERO,
+            forgiven: None,
         }
     }
 
@@ -108,6 +111,11 @@ impl Home {
 
     pub const fn heard(&self) -> Time {
         self.heard
+    }
+
+    /// Forgives a silence. Gives false for one that was forgiven before.
+    pub fn forgive(&mut self) -> bool {
+        self.forgiven.replace(self.heard) != Some(self.heard)
     }
 
     pub const fn may_know_less(&self) -> bool {

@@ -17,6 +17,7 @@ mod links;
 mod scenarios;
 mod search;
 
+use crate::config::LATE_MAX;
 use crate::hash;
 use crate::msg::{Closed, Down, Msg, Shown, Up};
 use crate::note::Note;
@@ -519,18 +520,30 @@ impl Player {
         }
     }
 
-    fn on_timer(&mut self, purpose: Purpose, out: &mut Out) {
+    fn on_wake(&mut self, out: &mut Out) {
+        let is_late = self.timers.at(Purpose::Silence).is_some_and(|at| LATE_MAX < self.now.since(at));
+        while let Some(purpose) = self.timers.take_due(self.now) {
+            self.on_timer(purpose, is_late, out);
+        }
+    }
+
+    fn on_timer(&mut self, purpose: Purpose, is_late: bool, out: &mut Out) {
         match purpose {
             Purpose::Ask if self.search.is_on() => self.ask(out),
             Purpose::Ask => (),
             Purpose::Move => self.send_move(out),
-            Purpose::Silence => self.on_silence(out),
+            Purpose::Silence => self.on_silence(is_late, out),
         }
     }
 
-    fn on_silence(&mut self, out: &mut Out) {
+    /// A player that wakes late was busy or asleep itself: what the home said may not be read yet.
+    fn on_silence(&mut self, is_late: bool, out: &mut Out) {
         let heard = self.home.heard();
         let is_silent = SILENT <= self.now.since(heard);
+        // Once per silence: a player that is always late must not wait for ever.
+        if is_silent && is_late && self.home.forgive() {
+            return self.timers.set(Purpose::Silence, self.now + LATE_MAX);
+        }
         if is_silent {
             self.start_search(out);
         }
@@ -555,11 +568,7 @@ impl Machine for Player {
                 self.on_down(from, zone, epoch, down, out);
             }
             Input::Recv { .. } => (),
-            Input::Wake => {
-                while let Some(purpose) = self.timers.take_due(now) {
-                    self.on_timer(purpose, out);
-                }
-            }
+            Input::Wake => self.on_wake(out),
         }
     }
 
