@@ -1,6 +1,6 @@
 //! The overlay as it should be: one diagram of everybody, and every list compared with it.
 
-use super::world::Sitting;
+use super::network::Sitting;
 use machine::{Address, Span, Time};
 use overlay::config::Relevance;
 use overlay::{Config, Peer};

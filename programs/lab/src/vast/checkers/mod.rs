@@ -36,8 +36,9 @@ mod whole;
 pub use bounds::Bounds;
 pub use violations::{Violation, Violations};
 
+use super::network::Sitting;
 use super::oracle::{components, relevant};
-use super::world::{Case, Sitting};
+use super::world::Case;
 use machine::{Address, Rng, Span, Time};
 use overlay::{Config, Peer};
 use past::Past;
