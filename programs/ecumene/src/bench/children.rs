@@ -48,11 +48,12 @@ enum End {
 pub fn floor(args: &FloorArgs) -> Result<(), Failure> {
     let &FloorArgs { clients, up, answers, up_bytes, down_bytes, seconds, .. } = args;
     let options = FloorOptions { clients, up, answers, up_bytes, down_bytes, seconds };
-    Ok(match (args.end, args.server) {
+    match (args.end, args.server) {
         (End::Server, _) => floor::serve(&options, |it| Ok(write_out(&format!("{it}\n"))?))?,
         (End::Clients, Some(server)) => floor::send(&options, server)?,
         (End::Clients, None) => return Err(Failure::Asked("--server is missing".to_owned())),
-    })
+    }
+    Ok(())
 }
 
 /// What the process takes.
