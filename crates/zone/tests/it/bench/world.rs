@@ -155,8 +155,8 @@ impl World {
                 format!("{name} is in, at {home}")
             }
             Happening::Searching => format!("{name} looks for a primary"),
-            Happening::Answered(number, outcome, _) => {
-                format!("{name} hears of action {number}: {}", words::outcome(&outcome))
+            Happening::Answered(key, outcome, _) => {
+                format!("{name} hears of action {}: {}", key.number, words::outcome(&outcome))
             }
             Happening::Notice(notice) => format!("{name} hears \"{}\"", words::said(&notice)),
             Happening::Corrected(motion) => format!("{name} is set back to {}", motion.position),
