@@ -29,7 +29,7 @@ fn zone_of(address: Address) -> ZoneId {
     ZoneId((address.0 & 0xffff_ffff) as u32)
 }
 
-/// `1.1.5`, or `5`, which is short for that.
+/// `1.1.5`: zone, epoch and counter.
 fn object(text: &str) -> ObjectId {
     let numbers: Vec<u32> = text.split('.').map(number).collect();
     let [zone, epoch, counter] = numbers[..] else { panic!("{text} is no object") };
