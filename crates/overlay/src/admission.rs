@@ -3,7 +3,6 @@
 use crate::ctx::Ctx;
 use crate::info::Info;
 use crate::msg::Msg;
-use crate::neighbours::{Entry, Neighbours};
 use crate::uplink::Bucket;
 use machine::Address;
 
@@ -45,15 +44,16 @@ impl Admission {
         self.refused
     }
 
-    /// Whether a message is heard: no peer may speak too often. The paper's peers listen to everything.
+    /// Whether a message is heard: no peer may speak too often. `patience` is what is left for the sender, if it is a
+    /// neighbour. The paper's peers listen to everything.
     #[must_use]
-    pub fn listens_to(&mut self, from: Address, msg: &Msg, neighbours: &mut Neighbours, ctx: &Ctx) -> bool {
-        let bucket = match neighbours.get_mut(from) {
+    pub fn listens_to(&mut self, from: Address, msg: &Msg, patience: Option<&mut Bucket>, ctx: &Ctx) -> bool {
+        let bucket = match patience {
             _ if !ctx.config().handshake => return true,
             // A peer that hands searches on is not to blame for them.
             _ if matches!(msg, Msg::Seek { .. }) => &mut self.searches,
             _ if from == ctx.rendezvous() => return true,
-            Some(it) => &mut it.patience,
+            Some(patience) => patience,
             None => &mut self.strangers,
         };
         let may = bucket.take(ctx.now());
@@ -69,17 +69,17 @@ impl Admission {
         admitted.then_some(Admitted(who))
     }
 
-    /// Checks the credential that came with a peer's own word, unless the peer has proven before who it is.
+    /// Checks the credential that came with a peer's own word, unless the peer has proven before that it is the same:
+    /// `proven` is what is known of it then.
     #[must_use]
     pub fn admit_again(
         &mut self,
         who: Info,
         credential: &[u8],
-        neighbours: &Neighbours,
+        proven: Option<&Info>,
         ctx: &Ctx,
     ) -> Option<Admitted> {
-        let same = |it: &Entry| it.is_proven() && (it.info().life, it.info().group) == (who.life, who.group);
-        if neighbours.get(who.address).is_some_and(same) {
+        if proven.is_some_and(|it| (it.life, it.group) == (who.life, who.group)) {
             return Some(Admitted(who));
         }
         self.admit(who, credential, ctx)

@@ -39,6 +39,9 @@ pub const MATES_MAX: usize = 64;
 /// The most bytes of a credential: a signature, and what it is about.
 pub const CREDENTIAL_MAX: usize = 128;
 
+/// In a crowd no neighbour hears fewer than one step in so many, and one that hears fewer is as much more patient with silence.
+pub(crate) const SLOWEST: u64 = 3;
+
 /// How many times farther than usual somebody may see, whatever they say.
 pub const AOI_TIMES_MAX: u32 = 4;
 

@@ -8,7 +8,7 @@
 //! All peers around have much to tell of each other, most of it known. So none does it unasked: a peer in a crowd asks one of
 //! its nearest and one at the edge of its view with every step for the peers that it lacks.
 
-use crate::config::Config;
+use crate::config::{Config, SLOWEST};
 use crate::ctx::Ctx;
 use crate::info::Info;
 use crate::msg::Msg;
@@ -22,9 +22,6 @@ use std::collections::BTreeSet;
 
 /// So many hear every step, however large the crowd is.
 const NEAREST: usize = 16;
-
-/// No neighbour hears fewer than one step in so many, and one that hears fewer is as much more patient with silence.
-pub(crate) const SLOWEST: u64 = 3;
 
 /// Up to this distance every neighbour cares: two who run towards each other from there are beside each other after a step.
 const CRITICAL: Distance = Distance::of_metres(18);

@@ -5,10 +5,10 @@
 
 use crate::config::Config;
 use crate::credential::{Credentials, Open};
+use crate::event::Event;
 use crate::info::Info;
 use crate::line::{Line, Sent};
 use crate::msg::Msg;
-use crate::peer::Event;
 use crate::rule::Rule;
 use crate::uplink::Weight;
 use machine::{Address, Lane, Outbox, Rng, Span, Time, TimerName, Timers};

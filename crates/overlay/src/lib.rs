@@ -6,26 +6,27 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `config` | the switches and limits |
-//! | `info`, `msg` | what peers say, and what it weighs |
-//! | `limited` | lists in messages, read no further than they may be long |
+//! | `rendezvous` | the address that every peer knows, where searches begin |
 //! | `peer` | the machine: one function per input, and the order in which the parts below are asked |
 //! | `membership` | whether the peer is in |
 //! | `search` | how a search finds a place, and a peer's searches for itself |
-//! | `hearsay` | peers that others name: taken in, or remembered in `departed`, `shortlist`, `arrivals` |
-//! | `mates` | peers of the same group |
-//! | `links` | who wants to hear whom |
+//! | `hearsay` | peers that others name: which are taken in, and which are remembered |
+//! | `shortlist`, `departed`, `arrivals` | peers that may matter soon, that are gone, that came lately |
+//! | `links`, `mates` | who wants to hear whom, and who belongs to the same group |
 //! | `liveness` | neighbours that are silent |
 //! | `introductions` | who is told of whom |
 //! | `comparison` | lists compared with a neighbour's |
 //! | `moves`, `crowd` | how a step is told, and to whom it is told less often where many are |
-//! | `admission`, `credential` | who may speak, how often and with which proof |
 //! | `neighbours` | the neighbours, the local peer, and the diagram of their places |
+//! | `admission` | who may speak, how often and with which proof |
 //! | `ctx` | time, settings, chance, timers and the way out, for all parts |
 //! | `line`, `uplink` | how much is sent, and how much is listened to |
-//! | `rule`, `broken` | rules that a test can break, and what a peer does then |
+//! | `event`, `credential` | what the peer and its owner tell each other, and what proves who a peer is |
+//! | `msg`, `limited`, `info` | what peers say, what it weighs, and how long its lists may be |
+//! | `config`, `rule` | the switches and limits, and the rules that a test can break |
 //!
-//! A part owns its fields and calls parts further down in this table only.
+//! A part owns its fields and uses only what stands below it in this table; a test holds the files to that. The one
+//! exception is `broken`: what a peer does instead of following a rule that a test breaks.
 //!
 //! This crate carries nothing else than places, decides nothing about the game, and knows no zone. Lists, messages and
 //! rates have limits, whatever peers say. Nobody hears a peer's moves, and nobody's are believed, before they have shown a
@@ -44,6 +45,7 @@ mod credential;
 mod crowd;
 mod ctx;
 mod departed;
+mod event;
 mod hearsay;
 mod info;
 mod introductions;
@@ -65,11 +67,12 @@ mod uplink;
 
 pub use config::{Config, SwitchError};
 pub use credential::{Credentials, Open};
+pub use event::{Command, Event};
 pub use info::Info;
 pub use line::Sent;
 pub use msg::{Flags, Knows, Msg, Search};
 pub use neighbours::Entry;
-pub use peer::{Command, Event, Peer};
+pub use peer::Peer;
 pub use rendezvous::{Member, Rendezvous};
 pub use rule::Rule;
 pub use uplink::HEADERS;

@@ -1,9 +1,9 @@
 //! Whether the peer is in the overlay.
 
 use crate::ctx::{Ctx, Purpose};
+use crate::event::Event;
 use crate::info::Info;
 use crate::msg::Search;
-use crate::peer::Event;
 use crate::search::search;
 use machine::Span;
 

@@ -30,7 +30,7 @@ pub struct Entry {
     pub(crate) knowledge: Knowledge,
     pub(crate) pace: Pace,
     /// How much we listen to it.
-    pub(crate) patience: Bucket,
+    pub(super) patience: Bucket,
 }
 
 impl Entry {

@@ -18,10 +18,11 @@ pub(crate) use pace::Urgency;
 
 use crate::config::{ASKED_MAX, LIST_MAX, NAMES_MAX};
 use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::info::Info;
 use crate::msg::{Knows, Step};
-use crate::peer::Event;
 use crate::rule::Rule;
+use crate::uplink::Bucket;
 use machine::Address;
 use space::{Distance, Position, Voronoi};
 use std::collections::BTreeMap;
@@ -61,6 +62,11 @@ impl Neighbours {
 
     pub fn get_mut(&mut self, address: Address) -> Option<&mut Entry> {
         self.entries.get_mut(&address)
+    }
+
+    /// How much is left of what we listen to a neighbour.
+    pub fn patience(&mut self, address: Address) -> Option<&mut Bucket> {
+        self.entries.get_mut(&address).map(|it| &mut it.patience)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (Address, &Entry)> {

@@ -1,6 +1,6 @@
 //! Signs of life of one neighbour.
 
-use crate::crowd::SLOWEST;
+use crate::config::SLOWEST;
 use machine::{Span, Time};
 
 /// A neighbour that was asked whether it is there is asked again after this.

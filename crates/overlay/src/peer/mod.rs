@@ -12,6 +12,7 @@ use crate::comparison::Comparison;
 use crate::config::Config;
 use crate::credential::Credentials;
 use crate::ctx::{Ctx, Out, Purpose};
+use crate::event::{Command, Event};
 use crate::hearsay::Hearsay;
 use crate::info::Info;
 use crate::line::Sent;
@@ -24,28 +25,6 @@ use crate::search::{SelfLookup, nearer};
 use machine::{Address, Input, Machine, Rng, Time};
 use space::Position;
 use std::sync::Arc;
-
-/// What its owner wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// Join, at this place.
-    Join(Position),
-    /// Be there now. Nobody moves before they are in.
-    Move(Position),
-    /// Leave, and say so.
-    Leave,
-}
-
-/// What its owner is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// The peer is in.
-    Ready,
-    /// Somebody new is heard.
-    Heard(Address),
-    /// Somebody is not heard any more.
-    Lost(Address),
-}
 
 /// A peer.
 pub struct Peer {
@@ -74,7 +53,7 @@ impl Peer {
         }
     }
 
-    /// Who lets others in; without this everybody is let in.
+    /// With credentials that other peers must show; without this every peer is let in.
     #[must_use]
     pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
         self.ctx.set_credentials(credentials);
@@ -96,12 +75,12 @@ impl Peer {
         self.neighbours.local().stepped()
     }
 
-    /// Whom it knows.
+    /// Its neighbours.
     pub fn list(&self) -> impl Iterator<Item = (Address, &Entry)> {
         self.neighbours.iter()
     }
 
-    /// Somebody it knows.
+    /// One of its neighbours.
     pub fn entry(&self, address: Address) -> Option<&Entry> {
         self.neighbours.get(address)
     }
@@ -121,7 +100,7 @@ impl Peer {
         self.neighbours.is_crowd(&self.ctx)
     }
 
-    /// Whom it hands a search for a place on to; `None` if it knows nobody nearer than itself.
+    /// The neighbour to which it hands a search for a place on; `None` if none is nearer than itself.
     pub fn next_towards(&self, place: Position) -> Option<Address> {
         nearer(&self.neighbours, place, None, &self.ctx)
     }
@@ -136,7 +115,7 @@ impl Peer {
 
     fn on_recv(&mut self, from: Address, msg: Msg) {
         let hears = !self.membership.has_left()
-            && self.admission.listens_to(from, &msg, &mut self.neighbours, &self.ctx);
+            && self.admission.listens_to(from, &msg, self.neighbours.patience(from), &self.ctx);
         if hears {
             self.on_msg(from, msg);
         }
@@ -151,7 +130,8 @@ impl Peer {
             }
             Msg::Nodes(list) => self.on_nodes(from, list),
             Msg::Hello { who, want, answer, knows, nodes, credential } if who.address == from => {
-                let admitted = self.admission.admit_again(who, &credential, &self.neighbours, &self.ctx);
+                let proven = self.neighbours.get(from).filter(|it| it.is_proven()).map(Entry::info);
+                let admitted = self.admission.admit_again(who, &credential, proven, &self.ctx);
                 if let Some(who) = admitted {
                     self.on_hello(who, Greeting { want, answer, nodes }, knows);
                 }
@@ -196,7 +176,7 @@ impl Machine for Peer {
             Input::Command(command) => self.on_command(command),
             Input::Recv { from, msg, .. } => self.on_recv(from, msg),
             Input::Wake => self.on_wake(),
-            // Links come and go with what is sent over them; who is there shows in what is heard.
+            // Links come and go with what is sent over them; which peers are there shows in what is heard.
             Input::LinkUp { .. } | Input::LinkDown { .. } => (),
         }
         self.ctx.end(out);

@@ -5,3 +5,4 @@ mod fuzz;
 mod hostile;
 mod introductions;
 mod messages;
+mod parts;
