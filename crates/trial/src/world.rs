@@ -4,7 +4,8 @@
 //! It drives: answers requests for disk and directory, makes connections anew, restarts what died, and tells the judge
 //! everything that happens. It decides nothing about what goes wrong (see `plan`) and judges nothing (see `check`).
 //!
-//! [`World`] builds, runs, and hands what machines raise to its parts. Each part owns its fields and calls no other:
+//! [`World`] builds, runs, and hands what machines raise to its parts. Each part owns its fields. Calls go one way: `World`
+//! calls its parts, a part calls none of the others but asks `setting`, and no part knows `World`:
 //!
 //! | part | owns |
 //! |---|---|
