@@ -1,12 +1,12 @@
 //! The authority plane: a zone decides what is true in its region, and never loses what it announced.
 //!
 //! A zone has a primary and a backup on different hosts. Every committed change is a record in one log; nothing
-//! about it is told to anyone until the backup has acknowledged it. Who reigns is decided by compare-and-swap in the
-//! directory and by nothing else.
+//! about it is told to anyone until the backup has acknowledged it. Which replica decides is settled by compare-and-swap in
+//! the directory and by nothing else.
 //!
-//! Follow an action: [`Player`] numbers and sends it, `primary::players` takes it in order, `primary::write` has the
-//! game execute it and writes the record, `primary::follow` gets it acknowledged, `primary::announce` tells those
-//! who see it.
+//! Follow an action: [`Player`] numbers and sends it, `primary::players` takes it in order, `primary::execution` plans,
+//! executes and commits it as a record, `primary::replication` gets it acknowledged, `primary::audience` announces it to
+//! the clients that see it. The tables in `testdata` show the same by example, and `docs/protocol.md` leads through them.
 //!
 //! This crate carries no poses (that is a carrier's work), does no I/O, and knows no game.
 

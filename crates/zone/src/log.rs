@@ -53,7 +53,7 @@ impl Log {
     }
 
     /// Appends a record.
-    pub fn push(&mut self, epoch: Epoch, bytes: Arc<[u8]>) {
+    pub(crate) fn push(&mut self, epoch: Epoch, bytes: Arc<[u8]>) {
         self.tail.push_back(Stored { epoch, bytes });
     }
 

@@ -113,6 +113,9 @@ impl Rule {
     ];
 }
 
+// A rule that is in neither list would have no planted bug.
+const _: () = assert!(Rule::OF_A_ZONE.len() + Rule::BETWEEN_ZONES.len() == Rule::PostAfterSync as usize + 1);
+
 /// A set of rules that are not enforced: none, outside of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BrokenRules(u128);

@@ -63,5 +63,8 @@ fn names_of_planted_bugs_are_unique() {
     names.sort_unstable();
     names.dedup();
     assert!(SELDOM.iter().all(|it| names.contains(&it.0)));
-    assert_eq!(names.len(), zone::Rule::OF_A_ZONE.len() + zone::Rule::BETWEEN_ZONES.len());
+    let mut planted: Vec<_> = PLANTED.iter().map(|it| it.rule).collect();
+    planted.sort_unstable();
+    let rules = [&zone::Rule::OF_A_ZONE[..], &zone::Rule::BETWEEN_ZONES[..]].concat();
+    assert_eq!((names.len(), planted), (rules.len(), rules), "each rule is broken by one planted bug");
 }

@@ -243,7 +243,7 @@ impl Primary {
         }
     }
 
-    // From committed to announced.
+    // From safe to announced.
 
     /// Announces what has become safe, and goes on with what had to wait for that.
     fn advance(&mut self, cx: &mut Ctx<'_>) {

@@ -1,7 +1,11 @@
-//! The only way to the log.
+//! The only way to commit a record.
 //!
-//! A record can be committed only through a [`Turn`], and only [`Primary::in_turn`] opens one. When the turn ends, what
-//! it committed goes to the backup and the disk, and what has become safe is announced. So no caller can forget it.
+//! `Turn::commit` needs a [`Turn`], and only this file opens one. When the turn ends, what it committed goes to the backup
+//! and the disk, and what has become safe is announced. So no caller can forget it.
+//!
+//! *Committed* here means in this replica's state and log; it is *safe* when [`Replication::committed`] covers it.
+//!
+//! [`Replication::committed`]: super::replication::Replication::committed
 
 use super::Primary;
 use super::audience::Audience;
@@ -32,7 +36,8 @@ impl Primary {
         result
     }
 
-    /// The same in the middle of an announcement, which announces on by itself: only replicates.
+    /// The same at the end of an announcement, for actions that had to wait for room: only replicates. What it committed is
+    /// announced when it is acknowledged, and what is due is looked at with the next turn.
     pub(super) fn in_turn_while_announcing(
         &mut self,
         cx: &mut Ctx<'_>,

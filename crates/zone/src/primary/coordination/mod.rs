@@ -35,9 +35,9 @@ use transfers::Transfers;
 #[derive(Default)]
 pub(super) struct Coordination {
     locks: Locks,
-    /// Events whose turn has come, and whether one of them is being seen to.
-    turns: VecDeque<Holder>,
-    taking_turns: bool,
+    /// Waiters that got their locks, and whether one of them is being seen to.
+    unblocked: VecDeque<Holder>,
+    unblocking: bool,
     jobs: Jobs,
     grants: Grants,
     transfers: Transfers,
@@ -67,22 +67,22 @@ impl Coordination {
         }
     }
 
-    /// Releases the locks of a holder, and sees to those whose turn has come.
+    /// Releases the locks of a holder, and sees to the waiters that got theirs because of it.
     fn unlock(&mut self, turn: &mut Turn<'_>, holder: Holder) {
         let now = turn.cx.world_now();
-        self.turns.extend(self.locks.release(holder, &turn.cx.core.state.objects, now));
-        // An event whose turn has come may be over at once, and release its locks: no recursion for it.
-        if std::mem::replace(&mut self.taking_turns, true) {
+        self.unblocked.extend(self.locks.release(holder, &turn.cx.core.state.objects, now));
+        // A waiter may be over at once, and release its own locks: no recursion for it.
+        if std::mem::replace(&mut self.unblocking, true) {
             return;
         }
-        while let Some(next) = self.turns.pop_front() {
+        while let Some(next) = self.unblocked.pop_front() {
             match next {
                 Holder::Event(event) if event.zone == turn.cx.zone() => self.job_granted(turn, event),
                 Holder::Event(event) => self.grant_waiting(turn, event),
                 Holder::Passage(_) => (),
             }
         }
-        self.taking_turns = false;
+        self.unblocking = false;
     }
 
     /// Tells other zones what has become safe to tell them: locks that are granted, and post.

@@ -1,4 +1,4 @@
-//! Records: from the changes of an event to state and log.
+//! Records: from the changes of an event to state and log (`commit`), by way of what each kind of record says besides.
 
 use super::execute::Executed;
 use crate::core::Core;
@@ -22,29 +22,6 @@ struct Details {
 }
 
 impl Turn<'_> {
-    /// The first record of a reign.
-    pub(in crate::primary) fn write_reign(&mut self) {
-        let change = Change::Reigns { primary: self.cx.core.config.me, backup: self.cx.reign.backup };
-        self.write(Cause::Reign, vec![change]);
-    }
-
-    /// The first record of a new world.
-    pub(in crate::primary) fn found(&mut self) {
-        let region = self.cx.core.config.region().clone();
-        let everything = Scope::area(Position::ORIGIN, Distance::MAX);
-        let executed = self.execute(Call::Populate { region: &region }, everything);
-        let config = &self.cx.core.config;
-        let has_origin = config.map.locate(Position::ORIGIN).is_none_or(|it| it == config.zone);
-        let world = config.rules.world().filter(|_| has_origin).map(world_object);
-        match executed {
-            Ok(executed) => self.write_product(Cause::Founding, world.into_iter().collect(), executed),
-            Err(failed) => {
-                self.report_fault(&failed);
-                self.write(Cause::Founding, world.into_iter().collect());
-            }
-        }
-    }
-
     /// Writes what a call of the game led to as one record, after the changes `first`.
     pub(super) fn write_product(&mut self, cause: Cause, first: Vec<Change>, executed: Executed) {
         let Executed { mut product, note, joint, .. } = executed;
@@ -115,6 +92,29 @@ impl Turn<'_> {
             self.schedule.think_at(object, self.cx.core.now);
         }
         self.audience.expect(record, bytes.len());
+    }
+
+    /// The first record of a reign.
+    pub(in crate::primary) fn write_reign(&mut self) {
+        let change = Change::Reigns { primary: self.cx.core.config.me, backup: self.cx.reign.backup };
+        self.write(Cause::Reign, vec![change]);
+    }
+
+    /// The first record of a new world.
+    pub(in crate::primary) fn found(&mut self) {
+        let region = self.cx.core.config.region().clone();
+        let everything = Scope::area(Position::ORIGIN, Distance::MAX);
+        let executed = self.execute(Call::Populate { region: &region }, everything);
+        let config = &self.cx.core.config;
+        let has_origin = config.map.locate(Position::ORIGIN).is_none_or(|it| it == config.zone);
+        let world = config.rules.world().filter(|_| has_origin).map(world_object);
+        match executed {
+            Ok(executed) => self.write_product(Cause::Founding, world.into_iter().collect(), executed),
+            Err(failed) => {
+                self.report_fault(&failed);
+                self.write(Cause::Founding, world.into_iter().collect());
+            }
+        }
     }
 }
 

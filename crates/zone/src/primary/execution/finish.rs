@@ -110,19 +110,6 @@ impl Turn<'_> {
         }
     }
 
-    /// Lets an object think near a border, or among locks: as long as it only changes its course it needs no lock.
-    /// Whether that was so.
-    pub(in crate::primary) fn think_freely(&mut self, object: ObjectId, scope: &Scope) -> bool {
-        let (now, call) = (self.cx.world_now(), GameCall::Think(object));
-        let view = InSight(&self.cx.core.state.objects, self.audience.ghosts());
-        let Ok(executed) = self.execute_on(call.call(), scope.clone(), now, &view) else { return false };
-        if !only_steers_here(self.cx.core, &executed.product) {
-            return false;
-        }
-        self.finish_thought(object, Ok(executed));
-        true
-    }
-
     fn finish_join(&mut self, join: &Join, result: Result<Executed, Failed>) {
         let refused = Down::Closed(Closed::Refused);
         let Ok(executed) = result else { return self.cx.say(join.from, refused) };
@@ -137,6 +124,19 @@ impl Turn<'_> {
         if self.cx.core.links.contains_key(&join.from) {
             self.audience.attach(&mut self.cx, join.from, player, join.seen);
         }
+    }
+
+    /// Lets an object think near a border, or among locks: as long as it only changes its course it needs no lock.
+    /// Whether that was so.
+    pub(in crate::primary) fn think_freely(&mut self, object: ObjectId, scope: &Scope) -> bool {
+        let (now, call) = (self.cx.world_now(), GameCall::Think(object));
+        let view = InSight(&self.cx.core.state.objects, self.audience.ghosts());
+        let Ok(executed) = self.execute_on(call.call(), scope.clone(), now, &view) else { return false };
+        if !only_steers_here(self.cx.core, &executed.product) {
+            return false;
+        }
+        self.finish_thought(object, Ok(executed));
+        true
     }
 }
 

@@ -102,7 +102,7 @@ impl Replication {
 
     // What is safe.
 
-    /// Everything up to here may be announced.
+    /// Everything up to here is committed for good, and may be announced.
     pub(super) fn committed(&self, core: &Core) -> Index {
         let (head, persisted) = (core.log.head(), core.disk.persisted);
         match &self.mode {

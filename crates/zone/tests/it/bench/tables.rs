@@ -77,6 +77,30 @@ fn every_table_is_in_the_guide() {
     assert_eq!(named.collect::<BTreeSet<_>>(), there.collect::<BTreeSet<_>>());
 }
 
+/// The guide names functions and types that exist.
+#[test]
+fn every_name_in_the_guide_is_in_the_sources() {
+    let guide = fs::read_to_string(root().join("../../docs/protocol.md")).unwrap();
+    let mut sources = String::new();
+    read_all(&root().join("src"), &mut sources);
+    let words: BTreeSet<&str> = sources.split(|it: char| !it.is_alphanumeric() && it != '_').collect();
+    let cells = guide.lines().filter(|it| it.starts_with("| `")).filter_map(|it| it.split('|').nth(3));
+    let names = cells.flat_map(|it| it.split('`').skip(1).step_by(2)).flat_map(|it| it.split("::"));
+    let missing: Vec<_> = names.filter(|it| !words.contains(it)).collect();
+    assert!(missing.is_empty(), "docs/protocol.md names {missing:?}");
+}
+
+fn read_all(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_all(&path, text);
+        } else {
+            text.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
 #[allow(clippy::disallowed_methods, reason = "a test may be told by its environment to rewrite files")]
 fn is_updating() -> bool {
     std::env::var("UPDATE").is_ok()
