@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Which walk and which square bring A³'s average savings nearest to the paper's.
+# Finds the movement and the world size whose average savings of A³ are nearest to the paper's.
 #
 # The misfit of a candidate is the root mean square of its differences from the four average savings of the paper's
-# table III. It looks at no tolerance.
+# table III. It uses no tolerance.
 #   First:  every candidate of the grid, 25 avatars, 100 runs, seed 101.
 #   Second: the five best of those at the paper's eight sizes, 10 runs, seeds 102 to 104; the lowest mean
 #           misfit is the fitted setting.
-# Seeds 1 to 5 take no part: they are the ones the setting is then judged by.
+# Seeds 1 to 5 take no part: the claims are later checked with them.
 #
 # There are reasons to leave out one of the four, and they contradict each other: the paper does not print where the
 # attenuated circle's attenuation starts (`printed` leaves it out), and it measured the circle on other walks (`walks`
-# leaves it out, and the row of 175 avatars). Their choices are shown beside, and in how many of all candidates the
-# paper's claims come out. docs/lab-a3.md tells what came of each.
+# leaves it out, and the row of 175 avatars). The script also prints their choices, and the number of candidates that
+# reproduce the paper's claims. docs/lab-a3.md discusses the results.
 #
-# Needs jq. About an hour on two cores; goes on where it was interrupted. Usage: scripts/fit-a3.sh [DIR]   (default out/fit)
+# Needs jq. Takes about an hour on two cores; continues after an interruption.
+# Usage: scripts/fit-a3.sh [DIR] (default out/fit)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,8 +28,8 @@ cargo build --release --quiet -p ecumene
 mkdir -p "$DIR"
 touch "$DIR/first.tsv" "$DIR/second.tsv"
 
-# measure FILE SEED WORLD SPEED PAUSE MORE-OPTIONS… appends a line, unless it is there: world, speed, pause, seed, what A³
-# saves of none, circle, circle-attenuated and field-of-view, what the attenuated circle saves of the circle.
+# measure FILE SEED WORLD SPEED PAUSE MORE-OPTIONS… appends a line, unless it exists: world, speed, pause, seed, savings of
+# A³ over none, circle, circle-attenuated and field-of-view, savings of the attenuated circle over the circle.
 measure() {
   local file=$1 seed=$2 world=$3 speed=$4 pause=$5 key
   shift 5
@@ -43,7 +44,7 @@ measure() {
   printf '%s\t%s\n' "$key" "$saved" | tee -a "$file"
 }
 
-# ranked RULE FILE prints the misfit in front of every line, the best first.
+# ranked RULE FILE prints the lines with their misfit in front, the best first.
 ranked() {
   awk -F'\t' -v OFS='\t' -v rule="$1" '
     function square(x) { return x * x }
@@ -62,7 +63,7 @@ for world in "${WORLDS[@]}"; do
   done
 done
 
-echo "# candidates in which all claims about averages come out, of all"
+echo "# candidates that reproduce all claims about averages, and all candidates"
 awk -F'\t' 'function apart(x, y) { return x < y ? y - x : x - y }
             apart($5, 81.64) <= 3 && apart($6, 63.51) <= 3 && apart($7, 37.48) <= 5 && apart($8, 33.58) <= 3 &&
             apart($9, 41.59) <= 5 { good++ }

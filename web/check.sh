@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the lock file says, then checks, tests and builds the browser side. The generated module must be what
-# `ecumene schema --ts` writes today. usage: check.sh <ecumene>
+# Installs the locked packages, then checks, tests and builds the browser side. The generated module must equal the
+# present output of `ecumene schema --ts`. usage: check.sh <ecumene>
 set -euo pipefail
 ecumene="$(realpath "${1:?usage: check.sh <ecumene>}")"
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-//! Builds the page into the program: whatever `npm run build` left in `web/kosmos/dist`, or a note that it did not.
+//! Builds the web page into the program: the files that `npm run build` left in `web/kosmos/dist`, or a notice instead.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

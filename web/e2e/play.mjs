@@ -2,11 +2,11 @@
 //
 //   node web/e2e/play.mjs --url http://127.0.0.1:8080 --transport webtransport --shots out/shots
 //
-// They log in, walk, talk, take, trade and fire, by keys and clicks; what came of it is read from `window.kosmos`.
-// Ends with 0 if everything held, else says what did not. Needs Chromium (CHROMIUM, or /usr/bin/chromium).
+// They log in, walk, talk, take, trade and fire, by keys and clicks; the test reads the effects from `window.kosmos`.
+// The exit code is 0 if every step succeeded. Needs Chromium (CHROMIUM, or /usr/bin/chromium).
 //
-// A world without bots is quickest (`ecumene demo --bots 0`). Where hunters roam, whoever is felled rises elsewhere, and
-// the two have to meet again before they go on.
+// A world without bots is quickest (`ecumene demo --bots 0`). Where hunters roam, a felled avatar rises elsewhere, and the
+// two players have to meet again before they go on.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
     url: { type: "string" },
     transport: { type: "string", default: "webtransport" },
     shots: { type: "string" },
-    /** How long any one thing may take, in seconds: on a machine that compiles meanwhile, a page alone takes half a minute. */
+    /** Longest time of one step, in seconds: on a computer that compiles meanwhile, loading a page takes half a minute. */
     patience: { type: "string", default: "90" },
   },
 });
@@ -29,7 +29,7 @@ if (options.url === undefined) {
 const patience = Number(options.patience) * 1000;
 /** A world may be 400 m wide, and people walk 6 m a second, round rockets. */
 const walkPatience = Math.max(patience, 150_000);
-/** A world waits at least this long for somebody who is away, ms. */
+/** A zone keeps the avatar of a disconnected player at least this long, ms. */
 const AWAY_MAX = 8_000;
 const shots = options.shots;
 if (shots !== undefined) mkdirSync(shots, { recursive: true });
@@ -37,7 +37,7 @@ if (shots !== undefined) mkdirSync(shots, { recursive: true });
 const began = Date.now();
 const step = (what) => console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${what}`);
 
-/** Waits until `test`, run in the page, gives something true, and gives that. */
+/** Waits until `test`, run in the page, returns a true value, and returns that. */
 async function until(page, what, test, argument, timeout = patience) {
   try {
     const handle = await page.waitForFunction(test, argument, { timeout, polling: 50 });
@@ -60,7 +60,7 @@ const me = (page) => page.evaluate(() => {
   return it === null ? null : { key: it.key, x: it.x, y: it.y, health: it.mine.health, coins: it.mine.coins, bag: it.mine.bag.map((item) => item.kind.kind) };
 });
 
-// Coming in.
+// Entering.
 
 async function open(browser, who, settings) {
   const context = await browser.newContext(settings);
@@ -87,7 +87,7 @@ async function logIn(page, name) {
 
 // Walking.
 
-/** Holds a key until the avatar has gone a few metres, in both pages. */
+/** Holds a key until the avatar has moved a few metres in both pages. */
 async function walkByKey(page, watcher) {
   const before = await me(page);
   const key = before.x < 0 ? "KeyD" : "KeyA";
@@ -104,7 +104,7 @@ async function walkByKey(page, watcher) {
   }
 }
 
-/** Walks until the place is near. Whoever is felled on the way walks again from where they rise. */
+/** Walks until the place is near. An avatar that is felled on the way walks again from the place where it rises. */
 async function walkTo(page, { x, y }, near) {
   const end = Date.now() + walkPatience;
   for (;;) {
@@ -121,12 +121,12 @@ async function walkTo(page, { x, y }, near) {
   }
 }
 
-/** Waits until a page has drawn what it knows now. */
+/** Waits until a page has drawn its present objects. */
 const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 
 /**
- * Walks to a place and stands there, served by the zone that the place is in. To be there is not to stand there: a page
- * that draws few frames coasts on after it has arrived, and who comes over a border is still served from behind it.
+ * Walks to a place and stands still there, in the zone of that place. Arrival is not enough: a page that draws few frames
+ * lets the avatar run on, and after a border the old zone still owns the avatar for a moment.
  */
 async function standAt(page, { x, y }, near, zone) {
   const end = Date.now() + walkPatience;
@@ -161,13 +161,13 @@ async function meet(ada, bob) {
   await until(bob, "Ada is in sight", sees, ada.who);
 }
 
-/** How often somebody was felled. */
+/** Number of times that an avatar was felled. */
 const falls = (page) => page.evaluate(() => {
   const own = window.kosmos.me()?.key;
   return window.kosmos.notices().filter((it) => it.kind === "Felled" && `${it.victim.zone}.${it.victim.epoch}.${it.victim.counter}` === own).length;
 });
 
-/** Does something that needs both in one place; again, if a hunter came in between. */
+/** Runs a step that needs both players in one place; repeats it if a hunter felled one of them. */
 async function together(ada, bob, act) {
   for (let tries = 1; ; tries++) {
     await meet(ada, bob);
@@ -193,7 +193,7 @@ const nearestItem = () => {
   return items.sort((one, other) => way(one) - way(other)).map(({ key, x, y }) => ({ key, x, y }))[0] ?? null;
 };
 
-/** Takes the nearest item with the E key. Others may be quicker: then the next one. */
+/** Takes the nearest item with the E key. If another player was quicker, tries the next one. */
 async function takeByKey(page) {
   for (let tries = 0; tries < 5; tries++) {
     const item = await until(page, "an item is in sight", nearestItem);
@@ -211,7 +211,7 @@ async function takeByKey(page) {
 
 const pickUps = (page) => page.evaluate(() => window.kosmos.answers().filter(({ action }) => action.kind === "PickUp").length);
 
-/** Both reach for the same item at once: one has it, the other hears why not. */
+/** Both reach for the same item at once: one gets it, the other gets a refusal. */
 async function race(ada, bob) {
   for (let tries = 0; tries < 5; tries++) {
     const item = await until(ada, "an item is in sight", nearestItem);
@@ -236,7 +236,7 @@ const keyOfName = (page, name) => page.evaluate((name) => {
   return window.kosmos.objects().find(({ shown }) => shown.kind === "Avatar" && shown.name === name)?.key ?? null;
 }, name);
 
-/** Points at somebody, where they are on the screen now; a camera that still moves will show them elsewhere. */
+/** Points at a player's present place on the screen; a moving camera will show the player elsewhere. */
 async function pointAt(page, key) {
   const point = await page.evaluate((key) => window.kosmos.screen(key), key);
   check(point !== null, "who is pointed at is in sight");
@@ -250,7 +250,7 @@ async function tradeNearby(seller, buyer) {
   await trade(seller, buyer);
 }
 
-/** Asks for a bargain by pointing and clicking, again if somebody walked under the pointer or the camera moved on. */
+/** Opens a trade by pointing and clicking; repeats it if another avatar was under the pointer or the camera moved. */
 async function openTrade(seller, buyer) {
   const shows = (name) => !document.querySelector("#trade").hidden && document.querySelector("#trade h2 b")?.textContent === name;
   for (let tries = 1; ; tries++) {
@@ -284,7 +284,7 @@ async function trade(seller, buyer) {
   await until(seller, "both hear of the bargain", () => window.kosmos.notices().some((it) => it.kind === "Traded"));
 }
 
-/** The nearest border that runs north, and a place on it, not too near its ends. */
+/** The nearest border from south to north, and a place on it, not too near its ends. */
 const nearestBorder = () => {
   const own = window.kosmos.me();
   const zones = window.kosmos.zones();
@@ -312,7 +312,7 @@ const zoneAt = ({ x, y }) => {
 async function acrossTheBorder(ada, bob) {
   const border = await ada.evaluate(nearestBorder);
   check(border !== null, "there is a border");
-  // Nobody changes zones within two metres of a border, and nobody trades over more than eight.
+  // Objects change zones only two metres beyond a border, and trade reaches eight metres.
   const [off, near] = [3.2, 0.7];
   const [here, beyond] = [{ x: border.x - off, y: border.y }, { x: border.x + off, y: border.y }];
   const [west, east] = [await ada.evaluate(zoneAt, here), await ada.evaluate(zoneAt, beyond)];
@@ -322,13 +322,13 @@ async function acrossTheBorder(ada, bob) {
   await standAt(bob, beyond, near, east);
   await shoot(bob, "border");
   await trade(bob, ada);
-  // Both still stand where they stood before, so this was so in between.
+  // Both avatars still stand in their places, so they were in different zones during the trade.
   const serves = (zone) => window.kosmos.status()?.zone === zone;
   await until(ada, "the zone on this side serves her still", serves, west);
   await until(bob, "the zone beyond the border serves him still", serves, east);
 }
 
-/** Does something again if it fails: a machine that has too much to do is slow, not wrong. */
+/** Repeats a step that fails: a busy computer is slow, not wrong. */
 async function patiently(ada, bob, act) {
   for (let tries = 1; ; tries++) {
     try {
@@ -349,7 +349,7 @@ async function talk(speaker, hearer) {
   await until(hearer, "the other one reads it", (text) => document.querySelector("#chat-log")?.textContent.includes(text), text);
 }
 
-/** One fires at the other by pointing and clicking, until it hurts. */
+/** One player fires at the other by pointing and clicking, until the other loses health. */
 async function hit(shooter, target) {
   const before = await me(target);
   const place = await me(shooter);
@@ -372,7 +372,7 @@ async function hit(shooter, target) {
   throw new Error(`${shooter.who}: twenty shots, and none hit`);
 }
 
-// All of it.
+// The whole test.
 
 async function playAll(browser) {
   const desk = { viewport: { width: 1000, height: 640 } };
@@ -405,12 +405,12 @@ async function playAll(browser) {
   check(await phone.locator("#stick").isVisible(), "a phone has a stick");
   await shoot(phone, "phone");
   step("a phone is in");
-  // Who comes back wants the machine for themselves: drawing three pages may take it longer than a world waits.
+  // The other pages are closed before a reload: drawing three pages may take longer than a zone keeps the avatar.
   await Promise.all([phone.context().close(), bob.context().close()]);
   await comeBack(ada);
 }
 
-/** A reload brings the same avatar back, unless it took longer than a world waits for somebody who is away. */
+/** A reload brings the same avatar back, unless it took longer than a zone keeps it. */
 async function comeBack(page) {
   const before = await me(page);
   const left = Date.now();
@@ -432,7 +432,7 @@ const browser = await chromium.launch({
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    // Two pages play at once: neither is in the background.
+    // Two pages play at once: the browser must not throttle one of them as a background page.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plays in real browsers against a real world, over WebTransport and again over WebSocket. Screenshots stay in the
-# folder given. usage: run.sh <ecumene> <work folder>
+# Plays in real browsers against a real world, over WebTransport and again over WebSocket. Screenshots stay in the work
+# folder. usage: run.sh <ecumene> <work folder>
 set -euo pipefail
 ecumene="$(realpath "${1:?usage: run.sh <ecumene> <work folder>}")"
 mkdir -p "${2:?usage: run.sh <ecumene> <work folder>}"

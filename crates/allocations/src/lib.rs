@@ -1,30 +1,31 @@
-//! How often a thread asks for memory, and how much of it it holds.
+//! Counts a thread's allocations and the bytes that it holds.
 //!
-//! "No allocation in the steady state" is a number that benchmarks print, and they are commands of the program that ships.
-//! So a server runs with this counter too, and it may cost next to nothing: two additions to plain numbers of the thread.
+//! "No allocation in the steady state" is a number that benchmarks print, and they are commands of the program that
+//! ships. So a server runs with this counter too, and it may cost next to nothing: two additions to plain numbers of
+//! the thread.
 //! (`allocation-counter`, which tests use, took 6 % of a zone's instructions, and neither grew memory in place nor
 //! got it zeroed from the system.)
 //!
-//! Whoever links this crate has its allocator, which is the system's. This is the only crate with unsafe code, and there is
-//! nothing else in it.
+//! A program that links this crate uses its allocator, which counts and then calls the system's. This is the only
+//! crate with unsafe code, and there is nothing else in it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// What a piece of work did.
+/// The allocations of a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// How often it asked for memory, or for more in the place of less.
+pub struct AllocationCount {
+    /// Number of allocations and reallocations.
     pub allocations: u64,
-    /// How many bytes more it holds after than before.
+    /// Bytes held afterwards minus bytes held before.
     pub bytes_held: i64,
 }
 
-/// Does `work` and counts; other threads do not count.
-pub fn counted(work: impl FnOnce()) -> Counted {
+/// Runs `work` and counts its allocations; those of other threads do not count.
+pub fn counted(work: impl FnOnce()) -> AllocationCount {
     let before = (ALLOCATIONS.get(), HELD.get());
     work();
-    Counted {
+    AllocationCount {
         allocations: ALLOCATIONS.get().wrapping_sub(before.0),
         bytes_held: HELD.get().wrapping_sub(before.1),
     }
@@ -37,18 +38,19 @@ thread_local! {
 }
 
 fn note(allocations: u64, bytes: i64) {
+    // Why wrapping: an overflow check could panic, which an allocator must not.
     ALLOCATIONS.set(ALLOCATIONS.get().wrapping_add(allocations));
     HELD.set(HELD.get().wrapping_add(bytes));
 }
 
-struct Counting;
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // SAFETY: every call goes to the system's allocator as it came, which keeps the contract if the caller does. Counting
 // allocates nothing and cannot panic.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size() as i64);
         // SAFETY: the caller's promise.
@@ -62,6 +64,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // One allocation, also if the system grows it in place: the caller asked for memory once.
         note(1, size as i64 - layout.size() as i64);
         // SAFETY: the caller's promise.
         unsafe { System.realloc(pointer, layout, size) }
@@ -80,21 +83,24 @@ mod tests {
     use std::hint::black_box;
 
     #[test]
-    fn what_is_taken_and_kept_is_counted() {
+    fn allocations_and_held_bytes_are_counted() {
         let mut kept = Vec::new();
         let taken = counted(|| {
             kept = black_box(vec![1u8; 100]);
             drop(black_box(Box::new(1u64)));
             kept.reserve_exact(100);
         });
-        assert_eq!(taken, Counted { allocations: 3, bytes_held: 200 });
-        assert_eq!(counted(|| drop(kept)), Counted { allocations: 0, bytes_held: -200 });
-        assert_eq!(counted(|| drop(black_box(vec![0u8; 64]))), Counted { allocations: 1, bytes_held: 0 });
+        assert_eq!(taken, AllocationCount { allocations: 3, bytes_held: 200 });
+        assert_eq!(counted(|| drop(kept)), AllocationCount { allocations: 0, bytes_held: -200 });
+        assert_eq!(
+            counted(|| drop(black_box(vec![0u8; 64]))),
+            AllocationCount { allocations: 1, bytes_held: 0 }
+        );
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "what another thread does is what this is about")]
-    fn other_threads_and_what_comes_within_do_not_disturb() {
+    #[expect(clippy::disallowed_methods, reason = "the test is about another thread's allocations")]
+    fn other_threads_and_nested_counts_do_not_disturb() {
         let mut inner = None;
         let outer = counted(|| {
             drop(black_box(Box::new(1u64)));
@@ -106,6 +112,6 @@ mod tests {
             let other = scope.spawn(|| counted(|| drop(black_box(vec![0u8; 1_000]))));
             elsewhere = other.join().ok();
         });
-        assert_eq!(elsewhere, Some(Counted { allocations: 1, bytes_held: 0 }));
+        assert_eq!(elsewhere, Some(AllocationCount { allocations: 1, bytes_held: 0 }));
     }
 }

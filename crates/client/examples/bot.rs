@@ -1,10 +1,10 @@
-//! A whole player in under 60 lines: walks about and takes what lies near.
+//! A whole player in under 60 lines: walks about and picks up the nearest item.
 //!
 //! Start a world with `./run`, then: `cargo run -p ecumene-client --example bot -- 127.0.0.1:8080`
 
-#![expect(clippy::print_stdout, reason = "a program that tells what it does")]
+#![expect(clippy::print_stdout, reason = "a program that prints what it does")]
 
-use client::{ActError, Client, Event, Login, Seen, Transport};
+use client::{ActError, Client, GameEvent, Login, SeenObject, Transport};
 use kosmos::{Action, Kosmos, Shown};
 use space::{Heading, Velocity};
 use std::time::Duration;
@@ -18,8 +18,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for step in 0.. {
         tokio::select! {
             event = player.next() => match event {
-                Some(Event::Notice(notice)) => println!("heard {notice:?}"),
-                Some(Event::Closed(why)) => return Err(format!("not let in: {why:?}").into()),
+                Some(GameEvent::Notice(notice)) => println!("notice: {notice:?}"),
+                Some(GameEvent::Closed(why)) => return Err(format!("not admitted: {why:?}").into()),
                 Some(_) => (),
                 None => break,
             },
@@ -36,7 +36,7 @@ async fn decide(player: &Client<Kosmos>, step: u16) {
     let Some(me) = view.own() else { return };
     let items = view.objects.iter().filter(|it| matches!(it.shown, Shown::Item(_)));
     let nearest = items.min_by_key(|it| it.position.distance_squared(me.position));
-    let Some(Seen { id, position, .. }) = nearest else {
+    let Some(SeenObject { id, position, .. }) = nearest else {
         let (vx, vy) = if step % 8 < 4 { (2_000, 0) } else { (0, 2_000) };
         return player.steer(Velocity::new(vx, vy).unwrap_or(Velocity::ZERO), Heading::EAST);
     };

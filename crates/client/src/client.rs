@@ -1,121 +1,120 @@
-//! A player of one game: actions with results, what happens, what is in sight.
+//! A player of one game: actions with results, events, and the view.
 
-use crate::lobby::{Lobby, LobbyError, Pass, SessionInfo};
-use crate::stay::{Stay, StayOptions, Transport};
-use crate::view::{Guess, Tracks, View};
+use crate::lobby::{LobbyClient, LobbyClientError, Pass, SessionInfo};
+use crate::session::{Session, SessionOptions, Transport};
+use crate::view::{MotionTracks, Prediction, View};
 use game::Game;
 use history::HistoryWriter;
 use net::dial::Dialer;
-use node::Client as Node;
 use space::{Heading, Motion, ObjectId, Velocity};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
-use zone::{Closed, Happening, Outcome, Want};
+use zone::{Closed, Outcome, PlayerCommand, PlayerEvent};
 
-/// Who comes in.
+/// The ways to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Login {
     /// A new guest of this name.
     Guest(String),
-    /// Somebody who was here before.
+    /// A player with a pass from an earlier log-in.
     Again(Pass),
-    /// An account.
+    /// An existing account of this world.
     Account {
-        /// Its name.
+        /// Name of the account, in any case.
         name: String,
-        /// Its password.
+        /// Password of the existing account.
         password: String,
     },
-    /// An account that does not exist yet.
+    /// An account that is to be created.
     NewAccount {
-        /// Its name.
+        /// Name of the new account.
         name: String,
-        /// Its password.
+        /// Password of the new account.
         password: String,
     },
 }
 
-/// Why there is no connection.
+/// The reason why a client could not connect.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// The lobby says why.
+    /// The lobby refused, or did not answer.
     #[error(transparent)]
-    Lobby(#[from] LobbyError),
-    /// There is no socket.
+    Lobby(#[from] LobbyClientError),
+    /// The UDP socket could not be opened.
     #[error(transparent)]
     Socket(#[from] net::endpoint::EndpointError),
-    /// Another game, or another version of it.
+    /// The world runs another game, or another version of it.
     #[error("the world plays {game} with types {schema}, this program is for {own_game} with {own_schema}")]
     OtherGame {
-        /// The world's game.
+        /// Name of the world's game.
         game: String,
-        /// The hash of its types.
+        /// Hash of the world's game types.
         schema: String,
-        /// This program's game.
+        /// Name of this program's game.
         own_game: String,
-        /// The hash of its types.
+        /// Hash of this program's game types.
         own_schema: String,
     },
 }
 
-/// Why an action did not happen.
+/// The reason why an action had no effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ActError<R> {
-    /// The game says no.
+    /// The game refused it, for this reason.
     #[error("refused: {0:?}")]
     Refused(R),
-    /// The game made a mistake; nothing happened.
+    /// The game panicked; the action has no effect.
     #[error("the game failed: {0}")]
     Fault(String),
-    /// Too many actions are unanswered, too many want the same thing, or the player is not in yet: nothing happened.
+    /// Too many actions are unanswered or touch the same object, or the player is not in the world yet: no effect.
     #[error("too much is going on, or you are not in yet: try again")]
     Busy,
-    /// The stay is over.
-    #[error("the stay in the world is over")]
+    /// The session is over; the action may have had an effect.
+    #[error("the session is over")]
     Over,
 }
 
-/// What happens to a player.
+/// An event that a player's program is told.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event<N> {
-    /// The player is in (again), with this avatar.
+pub enum GameEvent<N> {
+    /// The player is in the world (again), with this avatar.
     Entered(ObjectId),
-    /// The server is silent; play goes on when another answers.
+    /// The primary is silent; play goes on when another answers.
     Reconnecting,
-    /// The game says something.
+    /// A notice of the game.
     Notice(N),
-    /// The avatar was put where the server says.
+    /// The zone set the avatar's motion, because it did not allow a move.
     Corrected(Motion),
-    /// The world does not let the player in, or not any more.
+    /// The world does not admit the player, or not any more.
     Closed(Closed),
 }
 
 type Answers<R> = BTreeMap<u64, oneshot::Sender<Result<(), ActError<R>>>>;
 
-/// What waits for answers, by the ids that the player's machine gave.
-struct Pending<G: Game> {
+/// Actions without an answer, by the ids that the player's machine gave.
+struct PendingActions<G: Game> {
     answers: Answers<G::Refusal>,
-    guesses: BTreeMap<u64, Guess<G::Shown>>,
+    predictions: BTreeMap<u64, Prediction<G::Shown>>,
 }
 
 /// A player of a game.
 ///
 /// `crates/client/examples/bot.rs` is a whole program.
 pub struct Client<G: Game> {
-    stay: Stay,
-    /// Its own, nobody else's.
-    dialer: Dialer,
+    session: Session,
+    /// Used by this client only, so `leave` may close it.
+    dialer: Dialer<node::ClientNode>,
     pass: Pass,
-    pending: Arc<Mutex<Pending<G>>>,
-    events: mpsc::UnboundedReceiver<Event<G::Notice>>,
-    tracks: Arc<Mutex<Tracks>>,
-    /// Held while an action is handed over, so that its id is known.
-    turn: Mutex<()>,
+    pending: Arc<Mutex<PendingActions<G>>>,
+    events: mpsc::UnboundedReceiver<GameEvent<G::Notice>>,
+    tracks: Arc<Mutex<MotionTracks>>,
+    /// Held while an action is handed over: reading its id takes two more messages to the worker.
+    handing_over: Mutex<()>,
 }
 
-fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -125,104 +124,118 @@ where
     G::Notice: Send,
     G::Refusal: Send,
 {
-    /// Logs in at a lobby such as `127.0.0.1:8080` and begins a stay.
+    /// Logs in at a lobby such as `127.0.0.1:8080` and begins a session.
     pub async fn connect(lobby: &str, login: Login, transport: Transport) -> Result<Self, ConnectError> {
-        let lobby = Lobby::new(lobby);
+        let lobby = LobbyClient::new(lobby);
         let pass = match login {
             Login::Guest(name) => lobby.guest(&name).await?,
             Login::Again(pass) => pass,
             Login::Account { name, password } => lobby.login(&name, &password).await?,
             Login::NewAccount { name, password } => lobby.account(&name, &password).await?,
         };
+        // Different for each player, so that clients do not retry in step.
         let seed = pass.player;
         let dialer = Dialer::new()?;
         let options =
-            StayOptions { transport, dialer: dialer.clone(), history: HistoryWriter::default(), seed };
-        let (heard, happenings) = mpsc::unbounded_channel();
-        let stay = Stay::begin(&lobby, &pass, options, |config, _| Node::new(config), heard).await?;
-        check_game::<G>(&stay.info)?;
-        let pending = Arc::new(Mutex::new(Pending { answers: BTreeMap::new(), guesses: BTreeMap::new() }));
+            SessionOptions { transport, dialer: dialer.clone(), history: HistoryWriter::default(), seed };
+        let (events_out, player_events) = mpsc::unbounded_channel();
+        let session =
+            Session::begin(&lobby, &pass, options, |config, _| node::ClientNode::new(config), events_out)
+                .await?;
+        check_game::<G>(&session.info)?;
+        let pending =
+            Arc::new(Mutex::new(PendingActions { answers: BTreeMap::new(), predictions: BTreeMap::new() }));
         let (events_in, events) = mpsc::unbounded_channel();
-        tokio::spawn(translate::<G>(happenings, events_in, pending.clone()));
-        Ok(Self { stay, dialer, pass, pending, events, tracks: Arc::default(), turn: Mutex::new(()) })
+        tokio::spawn(translate::<G>(player_events, events_in, pending.clone()));
+        Ok(Self {
+            session,
+            dialer,
+            pass,
+            pending,
+            events,
+            tracks: Arc::default(),
+            handing_over: Mutex::new(()),
+        })
     }
 
-    /// What proves who this player is, to come back with [`Login::Again`].
+    /// The player's pass, to come back with [`Login::Again`].
     pub const fn pass(&self) -> &Pass {
         &self.pass
     }
 
-    /// Does something; ready when the world has answered, whatever happened to servers in between.
+    /// Performs an action; returns when the world has answered, also across a failover.
     pub async fn act(&self, action: &G::Action) -> Result<(), ActError<G::Refusal>> {
-        self.act_guessing(action, Vec::new()).await
+        self.act_predicting(action, Vec::new()).await
     }
 
-    /// Does something and shows at once what it will probably do, until the world has answered.
-    pub async fn act_guessing(
+    /// Performs an action and shows its expected result at once, until the world has answered.
+    pub async fn act_predicting(
         &self,
         action: &G::Action,
-        guess: Guess<G::Shown>,
+        prediction: Prediction<G::Shown>,
     ) -> Result<(), ActError<G::Refusal>> {
         let bytes = postcard::to_stdvec(action).map_err(|it| ActError::Fault(it.to_string()))?;
         let (sender, answer) = oneshot::channel();
         let pending = self.pending.clone();
         {
-            let _turn = locked(&self.turn);
+            let _handing_over = lock(&self.handing_over);
+            // The machine numbers actions itself. Looking before and after tells whether it took this one, and its id.
             let before = Arc::new(Mutex::new(0));
             let after = before.clone();
-            self.look_now(move |node| *locked(&before) = node.player().last_id());
-            self.stay.player.command(Want::Act(bytes));
-            self.look_now(move |node| {
+            self.inspect_later(move |node| *lock(&before) = node.player().last_id());
+            self.session.player.command(PlayerCommand::Act(bytes));
+            self.inspect_later(move |node| {
                 let id = node.player().last_id();
-                if id == *locked(&after) {
+                if id == *lock(&after) {
                     drop(sender.send(Err(ActError::Busy)));
                     return;
                 }
-                let mut pending = locked(&pending);
+                let mut pending = lock(&pending);
                 pending.answers.insert(id, sender);
-                pending.guesses.insert(id, guess);
+                pending.predictions.insert(id, prediction);
             });
         }
         answer.await.unwrap_or(Err(ActError::Over))
     }
 
-    fn look_now(&self, look: impl FnOnce(&Node) + Send + 'static) {
-        self.stay.player.say(net::cell::Inbound::Look(Box::new(look)));
+    fn inspect_later(&self, inspect: impl FnOnce(&node::ClientNode) + Send + 'static) {
+        self.session.player.send(net::worker::Inbound::Inspect(Box::new(inspect)));
     }
 
-    /// Goes on like this from where the avatar is.
+    /// Steers the avatar from where it is.
     pub fn steer(&self, velocity: Velocity, heading: Heading) {
-        self.stay.player.command(Want::Steer(velocity, heading));
+        self.session.player.command(PlayerCommand::Steer(velocity, heading));
     }
 
-    /// What happens next; `None` when the stay is over.
-    pub async fn next(&mut self) -> Option<Event<G::Notice>> {
+    /// Waits for the next event; `None` when the session is over.
+    pub async fn next(&mut self) -> Option<GameEvent<G::Notice>> {
         self.events.recv().await
     }
 
-    /// Everything in sight, as it is drawn now; `None` while the player is not in.
+    /// The view as it is drawn now; `None` while the player is not in the world.
     pub async fn view(&self) -> Option<View<G::Shown>> {
         let (tracks, pending) = (self.tracks.clone(), self.pending.clone());
-        let look = move |node: &Node| {
+        let inspect = move |node: &node::ClientNode| {
             let sight = node.player().sight(net::clock::now())?;
-            Some(locked(&tracks).draw(&sight, &locked(&pending).guesses))
+            Some(lock(&tracks).draw(&sight, &lock(&pending).predictions))
         };
-        self.stay.player.look(look).await.flatten()
+        self.session.player.inspect(inspect).await.flatten()
     }
 
     /// The last round trip to a host, in milliseconds.
     pub fn ping(&self) -> f64 {
-        self.stay.counts.traffic.ping.load(std::sync::atomic::Ordering::Relaxed) as f64 / 1e3
+        self.session.counters.traffic.ping.load(std::sync::atomic::Ordering::Relaxed) as f64 / 1e3
     }
 
-    /// What the lobby said about the world.
+    /// The session as the lobby described it: world and hosts.
     pub const fn info(&self) -> &SessionInfo {
-        &self.stay.info
+        &self.session.info
     }
 
-    /// Leaves the world. When this returns, the hosts have been told: a program may end.
+    /// Leaves the world. When this returns, the hosts have been told: the program may end.
     pub async fn leave(self) {
-        self.stay.end().await;
+        self.session.end().await;
+        // Returns when the close messages are sent.
         self.dialer.close().await;
     }
 }
@@ -236,41 +249,42 @@ fn check_game<G: Game>(info: &SessionInfo) -> Result<(), ConnectError> {
     Err(ConnectError::OtherGame { game, schema, own_game: G::NAME.to_owned(), own_schema })
 }
 
-/// Turns what the machine says into what a game's programmer wants to know.
+/// Turns events of the player's machine into events of the game.
 async fn translate<G: Game>(
-    mut happenings: mpsc::UnboundedReceiver<Happening>,
-    events: mpsc::UnboundedSender<Event<G::Notice>>,
-    pending: Arc<Mutex<Pending<G>>>,
+    mut player_events: mpsc::UnboundedReceiver<PlayerEvent>,
+    events: mpsc::UnboundedSender<GameEvent<G::Notice>>,
+    pending: Arc<Mutex<PendingActions<G>>>,
 ) {
-    while let Some(happening) = happenings.recv().await {
-        let event = match happening {
-            Happening::Answered(key, outcome, _) => {
+    while let Some(player_event) = player_events.recv().await {
+        let event = match player_event {
+            PlayerEvent::Answered(key, outcome, _) => {
                 answer(&pending, key.id, outcome);
                 continue;
             }
-            Happening::Entered(avatar) => Event::Entered(avatar),
-            Happening::Searching => Event::Reconnecting,
-            Happening::Notice(bytes) => match postcard::from_bytes(&bytes) {
-                Ok(notice) => Event::Notice(notice),
+            PlayerEvent::Entered(avatar) => GameEvent::Entered(avatar),
+            PlayerEvent::Searching => GameEvent::Reconnecting,
+            PlayerEvent::Notice(bytes) => match postcard::from_bytes(&bytes) {
+                Ok(notice) => GameEvent::Notice(notice),
                 Err(_) => continue,
             },
-            Happening::Corrected(motion) => Event::Corrected(motion),
-            Happening::Closed(why) => Event::Closed(why),
-            Happening::Busy | Happening::TooLong(_) | Happening::Note(_) => continue,
+            PlayerEvent::Corrected(motion) => GameEvent::Corrected(motion),
+            PlayerEvent::Closed(why) => GameEvent::Closed(why),
+            // `act_predicting` sees a refusal by the machine from the unchanged id.
+            PlayerEvent::Busy | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) => continue,
         };
         if events.send(event).is_err() {
             return;
         }
     }
-    // The stay is over: nobody will answer what still waits.
-    locked(&pending).answers.clear();
+    // The session is over: dropping the senders answers all waiting actions with `Over`.
+    lock(&pending).answers.clear();
 }
 
-fn answer<G: Game>(pending: &Mutex<Pending<G>>, id: u64, outcome: Outcome) {
-    let mut pending = locked(pending);
-    pending.guesses.remove(&id);
+fn answer<G: Game>(pending: &Mutex<PendingActions<G>>, id: u64, outcome: Outcome) {
+    let mut pending = lock(pending);
+    pending.predictions.remove(&id);
     let Some(waiting) = pending.answers.remove(&id) else { return };
-    let told = match outcome {
+    let result = match outcome {
         Outcome::Done => Ok(()),
         Outcome::Fault(why) => Err(ActError::Fault(why)),
         Outcome::Busy => Err(ActError::Busy),
@@ -279,5 +293,5 @@ fn answer<G: Game>(pending: &Mutex<Pending<G>>, id: u64, outcome: Outcome) {
             Err(error) => ActError::Fault(error.to_string()),
         }),
     };
-    drop(waiting.send(told));
+    drop(waiting.send(result));
 }

@@ -15,22 +15,23 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Read [`Client`] first; `stay` keeps the connections, `tokens` shares what the lobby gives them, `lobby` asks it, `view`
-//! draws the world a little in the past. The rules of playing (numbering, sending again, whom to believe) are not here:
-//! they are `zone::Player`.
+//! Read [`Client`] first; `session` keeps the connections, `tokens` shares the lobby's tokens among them, `lobby` asks
+//! the lobby, `view` draws the world a little in the past. The rules of playing (numbering actions, sending them again,
+//! which host to believe) are not here: they are `zone::Player`.
 
 mod client;
 mod lobby;
-mod stay;
+mod session;
 mod tokens;
 mod view;
 
-// What `StayOptions` takes.
+// Types that `SessionOptions` takes.
 pub use history::{Header, HistoryWriter};
 
-pub use client::{ActError, Client, ConnectError, Event, Login};
+pub use client::{ActError, Client, ConnectError, GameEvent, Login};
 pub use lobby::{
-    Health, HostHealth, HostInfo, Lobby, LobbyError, Pass, SessionInfo, WorldInfo, ZoneHealth, ZoneInfo,
+    HostHealth, HostInfo, LobbyClient, LobbyClientError, Pass, SessionInfo, WorldHealth, WorldInfo,
+    ZoneHealth, ZoneInfo,
 };
-pub use stay::{Counts, Stay, StayOptions, Transport};
-pub use view::{Guess, RENDER_DELAY, Seen, Tracks, View};
+pub use session::{Session, SessionCounters, SessionOptions, Transport};
+pub use view::{MotionTracks, Prediction, RENDER_DELAY, SeenObject, View};

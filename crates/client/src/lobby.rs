@@ -1,4 +1,4 @@
-//! Asks the lobby for passes, sessions and tokens, as drawn in `docs/net.md`.
+//! Asks the lobby for passes, sessions and tokens over HTTP, as described in `docs/net.md`.
 
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
@@ -16,116 +16,116 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The longest answer that is read.
+/// The most bytes of an answer that are read.
 const ANSWER_MAX: usize = 256 * 1024;
 
-/// How long an answer may take: hashing a password behind others takes a while.
-const WITHIN: Duration = Duration::from_secs(10);
+/// Time that an answer may take: a password may wait for others to be hashed.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to wait after too many questions if the lobby does not say,
-const WAIT_UNTOLD: Duration = Duration::from_secs(1);
-/// and at most: the lobby itself never asks for more than some seconds, but whatever stands before it may say anything.
+/// Wait after too many requests if the lobby names none.
+const WAIT_DEFAULT: Duration = Duration::from_secs(1);
+/// The longest wait. The lobby never asks for more than some seconds, but a proxy before it may send any number.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Why the lobby gave nothing.
+/// The reason why the lobby gave no answer, or refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LobbyError {
-    /// It did not answer, or not in a way that makes sense.
+pub enum LobbyClientError {
+    /// It did not answer, or not as expected: its address, and the error.
     #[error("the lobby at {0} does not answer: {1}")]
-    Away(String, String),
-    /// It said no, and why.
+    Unreachable(String, String),
+    /// It refused the request: the HTTP status, and the reason.
     #[error("{1}")]
     Refused(u16, String),
-    /// It was asked too often; how long to wait before the next time.
+    /// It was asked too often: the wait before the next request, and the reason.
     #[error("{1}")]
     TooOften(Duration, String),
 }
 
-impl LobbyError {
-    /// Whether asking the same again will never help: the pass is not good, or there is no such session.
+impl LobbyClientError {
+    /// Returns whether the same request will never succeed: the pass is not valid, or there is no such session.
     pub const fn is_final(&self) -> bool {
         matches!(self, Self::Refused(400 | 401, _))
     }
 }
 
-/// A lobby.
+/// The lobby of a world, by its address.
 #[derive(Clone, Debug)]
-pub struct Lobby {
+pub struct LobbyClient {
     authority: String,
 }
 
-/// Proof of who somebody is.
+/// A pass, which proves to the lobby who a player is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Pass {
-    /// The proof.
+    /// The signed text of the pass.
     pub pass: String,
-    /// The player's number.
+    /// Number of the player, below 2^62.
     #[serde(deserialize_with = "number")]
     pub player: u64,
-    /// What they are called.
+    /// Name of the player, as first typed.
     pub name: String,
 }
 
-/// A stay in the world.
+/// A session, with all that is needed to connect.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SessionInfo {
-    /// Its number.
+    /// Number of the session; a higher one replaces a lower one.
     #[serde(deserialize_with = "number")]
     pub session: u64,
-    /// Whose.
+    /// Number of the player, below 2^62.
     #[serde(deserialize_with = "number")]
     pub player: u64,
-    /// Called what.
+    /// Name of the player, as first typed.
     pub name: String,
-    /// The world.
+    /// The world that the session is in.
     pub world: WorldInfo,
-    /// Its hosts, the most useful first.
+    /// Its hosts, those with the most primaries first.
     pub hosts: Vec<HostInfo>,
 }
 
-/// What a lobby says about its world.
+/// The world, as the lobby describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct WorldInfo {
-    /// The game.
+    /// Name of the game that it runs.
     pub game: String,
-    /// The hash of its types, in hex.
+    /// Hash of the game's types, in hex.
     pub schema: String,
-    /// How far one sees, in millimetres.
+    /// The game's range, in millimetres.
     pub range: u32,
-    /// The corners of its region.
+    /// Corners of its region, in millimetres.
     pub region: Vec<[i32; 2]>,
-    /// Its zones.
+    /// Its zones with their regions.
     pub zones: Vec<ZoneInfo>,
 }
 
-/// A part of the world with one decider.
+/// A zone and its region.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ZoneInfo {
-    /// Its number.
+    /// Number of the zone, from 1.
     pub zone: u32,
-    /// Its corners, counterclockwise.
+    /// Corners of its region, counterclockwise, in millimetres.
     pub corners: Vec<[i32; 2]>,
 }
 
-/// A host, and the token that opens it once.
+/// A host, and the token that it accepts once.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct HostInfo {
-    /// Its number.
+    /// Number of the host, from 1.
     pub host: u32,
-    /// The zones it may hold.
+    /// Zones of which it may hold replicas.
     pub zones: Vec<u32>,
-    /// Where it is, by QUIC.
+    /// UDP address for QUIC and WebTransport.
     pub address: SocketAddr,
-    /// Where it is, by WebSocket.
+    /// Address for WebSocket, beginning with `ws://` or `wss://`.
     pub websocket: String,
-    /// Its certificate's hash, in hex.
+    /// SHA-256 of its certificate, in hex.
     pub certificate: String,
-    /// The token.
+    /// Token for this host, valid for 30 seconds.
     pub token: String,
 }
 
 impl HostInfo {
-    /// The certificate's hash; `None` if that is no hash.
+    /// The certificate's hash as bytes; `None` if the text is no hash.
     pub fn certificate(&self) -> Option<[u8; 32]> {
         let digits = self.certificate.as_bytes();
         let mut hash = [0; 32];
@@ -139,141 +139,144 @@ impl HostInfo {
     }
 }
 
-/// How a world is.
+/// The state of a world, as the control plane reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Health {
-    /// The hosts that have ever said where they are.
+pub struct WorldHealth {
+    /// Hosts that have ever registered, also those that are down.
     pub hosts: Vec<u32>,
-    /// Where they serve their health.
+    /// HTTP addresses of their health and metrics.
     pub web: BTreeMap<u32, String>,
-    /// Who reigns where.
+    /// Leadership of each zone of the world.
     pub zones: Vec<ZoneHealth>,
 }
 
-impl Health {
-    /// The host that decides in the most zones; the lowest of several.
-    pub fn first(&self) -> Option<u32> {
+impl WorldHealth {
+    /// The host that leads the most zones; the lowest of several.
+    pub fn leading_host(&self) -> Option<u32> {
         let decides = |host: u32| self.zones.iter().filter(|it| it.primary == Some(host)).count();
         let deciding: BTreeSet<u32> = self.zones.iter().filter_map(|it| it.primary).collect();
         deciding.into_iter().min_by_key(|&host| std::cmp::Reverse(decides(host)))
     }
 }
 
-/// What a host says of itself.
+/// The state of a host, as it reports itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct HostHealth {
-    /// Objects that its zones handed over to others, since it started.
+    /// Objects transferred to other zones since it started.
     pub transfers: u64,
-    /// Events that its zones decided and others took part in, since it started.
+    /// Events with participants in other zones since it started.
     pub cross_zone_events: u64,
 }
 
-/// Who reigns over a zone.
+/// The leadership of a zone.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ZoneHealth {
-    /// The zone.
+    /// Number of the zone, from 1.
     pub zone: u32,
-    /// Counts changes; `None` before the first.
+    /// Epoch of the leadership; `None` before the zone is founded.
     pub epoch: Option<u32>,
-    /// The host that decides.
+    /// Host of the primary, which decides.
     pub primary: Option<u32>,
-    /// The host that would take over.
+    /// Host of the backup, which would take over.
     pub backup: Option<u32>,
 }
 
+// Numbers of 64 bits are sent as text, because JavaScript would round them.
 fn number<'a, D: serde::Deserializer<'a>>(from: D) -> Result<u64, D::Error> {
     String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
 }
 
-/// How long somebody who asked too often should wait.
-fn wait_told(headers: &HeaderMap) -> Duration {
-    let told = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok()?.parse().ok());
-    told.map_or(WAIT_UNTOLD, Duration::from_secs).min(WAIT_MAX)
+/// The wait that the lobby asks for after too many requests.
+fn retry_after(headers: &HeaderMap) -> Duration {
+    let answer = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok()?.parse().ok());
+    answer.map_or(WAIT_DEFAULT, Duration::from_secs).min(WAIT_MAX)
 }
 
-impl Lobby {
+impl LobbyClient {
     /// The lobby at an address such as `127.0.0.1:8080`, with or without `http://` before it.
     pub fn new(address: &str) -> Self {
         let authority = address.trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { authority }
     }
 
-    /// A pass for a new guest.
-    pub async fn guest(&self, name: &str) -> Result<Pass, LobbyError> {
+    /// Logs in as a new guest of this name.
+    pub async fn guest(&self, name: &str) -> Result<Pass, LobbyClientError> {
         self.post("/api/guest", json!({ "name": name })).await
     }
 
-    /// A pass for a new account.
-    pub async fn account(&self, name: &str, password: &str) -> Result<Pass, LobbyError> {
+    /// Creates an account and logs in.
+    pub async fn account(&self, name: &str, password: &str) -> Result<Pass, LobbyClientError> {
         self.post("/api/account", json!({ "name": name, "password": password })).await
     }
 
-    /// A pass for an account.
-    pub async fn login(&self, name: &str, password: &str) -> Result<Pass, LobbyError> {
+    /// Logs in with an account.
+    pub async fn login(&self, name: &str, password: &str) -> Result<Pass, LobbyClientError> {
         self.post("/api/login", json!({ "name": name, "password": password })).await
     }
 
-    /// A new session.
-    pub async fn session(&self, pass: &Pass) -> Result<SessionInfo, LobbyError> {
+    /// Begins a new session, which replaces earlier ones of the player.
+    pub async fn session(&self, pass: &Pass) -> Result<SessionInfo, LobbyClientError> {
         self.post("/api/session", json!({ "pass": pass.pass })).await
     }
 
-    /// New tokens for a session.
-    pub async fn renew(&self, pass: &Pass, session: u64) -> Result<SessionInfo, LobbyError> {
+    /// Fetches new tokens for a session.
+    pub async fn renew(&self, pass: &Pass, session: u64) -> Result<SessionInfo, LobbyClientError> {
         self.post("/api/session", json!({ "pass": pass.pass, "session": session.to_string() })).await
     }
 
-    /// How the world is.
-    pub async fn health(&self) -> Result<Health, LobbyError> {
+    /// Asks for the state of the world.
+    pub async fn health(&self) -> Result<WorldHealth, LobbyClientError> {
         self.health_of().await
     }
 
-    /// How a host is, at the address that [`Health::web`] gives.
-    pub async fn host_health(address: &str) -> Result<HostHealth, LobbyError> {
+    /// Asks for the state of a host, at the address that [`WorldHealth::web`] gives.
+    pub async fn host_health(address: &str) -> Result<HostHealth, LobbyClientError> {
         Self::new(address).health_of().await
     }
 
-    async fn health_of<T: DeserializeOwned>(&self) -> Result<T, LobbyError> {
-        match timeout(WITHIN, self.ask(Request::get("/health"), String::new())).await {
+    async fn health_of<T: DeserializeOwned>(&self) -> Result<T, LobbyClientError> {
+        match timeout(ANSWER_TIMEOUT, self.ask(Request::get("/health"), String::new())).await {
             Ok(answer) => answer,
-            Err(_) => Err(self.away("it took too long")),
+            Err(_) => Err(self.unreachable("it took too long")),
         }
     }
 
-    async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, LobbyError> {
+    async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, LobbyClientError> {
         let request = Request::post(path).header("content-type", "application/json");
-        match timeout(WITHIN, self.ask(request, body.to_string())).await {
+        match timeout(ANSWER_TIMEOUT, self.ask(request, body.to_string())).await {
             Ok(answer) => answer,
-            Err(_) => Err(self.away("it took too long")),
+            Err(_) => Err(self.unreachable("it took too long")),
         }
     }
 
-    async fn ask<T: DeserializeOwned>(&self, request: Builder, body: String) -> Result<T, LobbyError> {
-        let away = |error: &dyn std::fmt::Display| self.away(&error.to_string());
-        let stream = TcpStream::connect(&self.authority).await.map_err(|it| away(&it))?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|it| away(&it))?;
-        tokio::spawn(connection);
+    async fn ask<T: DeserializeOwned>(&self, request: Builder, body: String) -> Result<T, LobbyClientError> {
+        let unreachable = |error: &dyn std::fmt::Display| self.unreachable(&error.to_string());
+        let stream = TcpStream::connect(&self.authority).await.map_err(|it| unreachable(&it))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|it| unreachable(&it))?;
+        tokio::spawn(connection); // Drives the connection; it ends when `sender` is dropped.
         let request = request.header("host", &self.authority).body(Full::new(Bytes::from(body)));
-        let request = request.map_err(|it| away(&it))?;
-        let response = sender.send_request(request).await.map_err(|it| away(&it))?;
+        let request = request.map_err(|it| unreachable(&it))?;
+        let response = sender.send_request(request).await.map_err(|it| unreachable(&it))?;
         let status = response.status();
-        let wait = wait_told(response.headers());
+        let wait = retry_after(response.headers());
+        // A faulty or hostile server must not fill the client's memory.
         let body = Limited::new(response.into_body(), ANSWER_MAX).collect().await;
-        let body = body.map_err(|it| self.away(&it.to_string()))?.to_bytes();
+        let body = body.map_err(|it| self.unreachable(&it.to_string()))?.to_bytes();
         if status.is_success() {
-            return serde_json::from_slice(&body).map_err(|it| away(&it));
+            return serde_json::from_slice(&body).map_err(|it| unreachable(&it));
         }
-        let told: Option<Value> = serde_json::from_slice(&body).ok();
-        let why = told.as_ref().and_then(|it| it["error"].as_str()).unwrap_or("it did not say why");
+        let answer: Option<Value> = serde_json::from_slice(&body).ok();
+        let why = answer.as_ref().and_then(|it| it["error"].as_str()).unwrap_or("it did not say why");
         Err(match status {
-            StatusCode::TOO_MANY_REQUESTS => LobbyError::TooOften(wait, why.to_owned()),
-            status => LobbyError::Refused(status.as_u16(), why.to_owned()),
+            StatusCode::TOO_MANY_REQUESTS => LobbyClientError::TooOften(wait, why.to_owned()),
+            status => LobbyClientError::Refused(status.as_u16(), why.to_owned()),
         })
     }
 
-    fn away(&self, why: &str) -> LobbyError {
-        LobbyError::Away(self.authority.clone(), why.to_owned())
+    fn unreachable(&self, why: &str) -> LobbyClientError {
+        LobbyClientError::Unreachable(self.authority.clone(), why.to_owned())
     }
 }
 
@@ -282,14 +285,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_host_decides_in_the_most_zones() {
+    fn the_leading_host_leads_the_most_zones() {
         let health = |primaries: &[Option<u32>]| {
             let zone = |(zone, primary)| ZoneHealth { zone, epoch: Some(1), primary, backup: None };
             let zones = (1..).zip(primaries.iter().copied()).map(zone).collect();
-            Health { hosts: vec![1, 2, 3], web: BTreeMap::new(), zones }
+            WorldHealth { hosts: vec![1, 2, 3], web: BTreeMap::new(), zones }
         };
-        assert_eq!(health(&[Some(3), Some(2), None, Some(2)]).first(), Some(2));
-        assert_eq!(health(&[Some(3), Some(2)]).first(), Some(2));
-        assert_eq!(health(&[None]).first(), None);
+        assert_eq!(health(&[Some(3), Some(2), None, Some(2)]).leading_host(), Some(2));
+        assert_eq!(health(&[Some(3), Some(2)]).leading_host(), Some(2));
+        assert_eq!(health(&[None]).leading_host(), None);
     }
 }

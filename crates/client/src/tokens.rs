@@ -1,125 +1,129 @@
-//! The tokens of a stay: one question to the lobby at a time, and one answer for all lines.
+//! The tokens of a session: one request to the lobby at a time, and one answer for all connections.
 //!
-//! When a host is lost, all lines break at once and each wants new tokens. They wait for one another here, and so does
-//! whoever comes while the lobby is away: a player asks as often with sixteen lines as with one.
+//! When a host is lost, all connections break at once and each needs new tokens. They wait for one another here, also
+//! while the lobby is away: a client with sixteen connections asks as often as one with a single connection.
 
-use crate::lobby::{LobbyError, SessionInfo};
+use crate::lobby::{LobbyClientError, SessionInfo};
 use machine::Rng;
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-/// How soon something that failed is tried again, and how long at most it takes when it keeps failing.
-pub const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// The first pause before a failed attempt is repeated, and the longest when it keeps failing.
+pub const RETRY_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// Pauses that grow, each at another moment than anybody else's: a crowd that lost its host must not come back as one.
-pub struct Pauses {
+/// Growing pauses with a random spread: many clients that lost their host must not come back in the same moment.
+pub struct RetryPauses {
     spread: Rng,
     next: Duration,
 }
 
-impl Pauses {
-    /// Pauses whose spread is drawn from this.
+impl RetryPauses {
+    /// Pauses whose spread is drawn from this generator.
     pub const fn new(spread: Rng) -> Self {
-        Self { spread, next: AGAIN.0 }
+        Self { spread, next: RETRY_PAUSES.0 }
     }
 
-    /// It worked: the next pause is a short one.
+    /// After a success: the next pause is a short one.
     pub const fn reset(&mut self) {
-        self.next = AGAIN.0;
+        self.next = RETRY_PAUSES.0;
     }
 
-    /// The next pause: half to one and a half of what grows.
+    /// The next pause: half to one and a half of the growing base.
     pub fn next(&mut self) -> Duration {
         let pause = self.next / 2 + self.share(self.next);
-        self.next = (self.next * 2).min(AGAIN.1);
+        self.next = (self.next * 2).min(RETRY_PAUSES.1);
         pause
     }
 
-    /// A pause of which somebody else said how long it is at least. All who are told at once are told the same.
-    pub fn at_least(&mut self, told: Duration) -> Duration {
-        told.max(self.next()) + self.share(told / 2)
+    /// A pause of at least the time that the lobby demands, and up to half as long again: all clients refused at once
+    /// are told the same time.
+    pub fn at_least(&mut self, demanded: Duration) -> Duration {
+        demanded.max(self.next()) + self.share(demanded / 2)
     }
 
     fn share(&mut self, of: Duration) -> Duration {
+        // At least 1: `below` needs a bound above zero.
         Duration::from_micros(self.spread.below((of.as_micros() as u64).max(1)))
     }
 }
 
 /// The newest tokens, and how many times they were fetched.
-pub type Numbered = (u64, SessionInfo);
+pub type TokenSet = (u64, SessionInfo);
 
-/// The tokens that all lines of a stay share.
+/// The tokens that all connections of a session share.
 pub struct Tokens {
-    newest: watch::Sender<Numbered>,
-    asking: Mutex<Asking>,
+    newest: watch::Sender<TokenSet>,
+    renewal: Mutex<RenewalState>,
 }
 
-/// What whoever asks must know.
-struct Asking {
-    pauses: Pauses,
+/// State of the requests for new tokens.
+struct RenewalState {
+    pauses: RetryPauses,
     not_before: Instant,
-    /// The lobby said no for ever.
+    /// The lobby has refused in a way that no later request can change.
     is_over: bool,
 }
 
 impl Tokens {
-    /// Tokens of a new session.
+    /// The tokens of a new session.
     pub fn new(info: SessionInfo, spread: Rng) -> Self {
-        let asking = Asking { pauses: Pauses::new(spread), not_before: Instant::now(), is_over: false };
-        Self { newest: watch::channel((0, info)).0, asking: Mutex::new(asking) }
+        let renewal =
+            RenewalState { pauses: RetryPauses::new(spread), not_before: Instant::now(), is_over: false };
+        Self { newest: watch::channel((0, info)).0, renewal: Mutex::new(renewal) }
     }
 
-    /// The newest.
-    pub fn newest(&self) -> Numbered {
+    /// The tokens that were fetched last.
+    pub fn newest(&self) -> TokenSet {
         self.newest.borrow().clone()
     }
 
-    /// Hears of newer ones.
-    pub fn subscribe(&self) -> watch::Receiver<Numbered> {
+    /// Yields tokens newer than the present ones.
+    pub fn subscribe(&self) -> watch::Receiver<TokenSet> {
         self.newest.subscribe()
     }
 
-    /// Tokens newer than those of this number: what another line fetched meanwhile, or the answer to `ask`, however long
-    /// that takes. `None` if the lobby will never give any: the stay is over.
+    /// Tokens newer than those of this number: fetched by another connection meanwhile, or the answer to `ask`, however
+    /// long that takes. `None` if the lobby will never give any: the session is over.
     ///
-    /// A token lives for half a minute; another line may have fetched these longer ago. Then the host refuses, and the
-    /// next call fetches new ones. Whoever is dropped while they ask costs nobody a pause.
-    pub async fn newer<A, F>(&self, than: u64, ask: A) -> Option<Numbered>
+    /// A token is valid for half a minute; another connection may have fetched these longer ago. Then the host refuses,
+    /// and the next call fetches new ones. If one task is dropped while it asks, no other has to pause for it.
+    pub async fn newer<A, F>(&self, than: u64, ask: A) -> Option<TokenSet>
     where
         A: Fn(u64) -> F,
-        F: Future<Output = Result<SessionInfo, LobbyError>>,
+        F: Future<Output = Result<SessionInfo, LobbyClientError>>,
     {
-        let mut asking = self.asking.lock().await;
+        // Held across the request: the others wait here, and then find its answer.
+        let mut renewal = self.renewal.lock().await;
         loop {
             let known = self.newest();
             if than < known.0 {
                 return Some(known);
             }
-            if asking.is_over {
+            if renewal.is_over {
                 return None;
             }
-            tokio::time::sleep_until(asking.not_before).await;
+            tokio::time::sleep_until(renewal.not_before).await;
             match ask(known.1.session).await {
                 Ok(info) => {
-                    asking.pauses.reset();
+                    renewal.pauses.reset();
                     self.newest.send_modify(|it| *it = (it.0 + 1, info));
                 }
-                Err(why) => asking.on_refused(&why),
+                Err(why) => renewal.on_refused(&why),
             }
         }
     }
 }
 
-impl Asking {
-    fn on_refused(&mut self, why: &LobbyError) {
+impl RenewalState {
+    fn on_refused(&mut self, why: &LobbyClientError) {
         if why.is_final() {
-            tracing::warn!(%why, "the lobby ends this stay");
+            tracing::warn!(%why, "the lobby ends this session");
             self.is_over = true;
             return;
         }
         let pause = match why {
-            LobbyError::TooOften(wait, _) => self.pauses.at_least(*wait),
+            LobbyClientError::TooOften(wait, _) => self.pauses.at_least(*wait),
             _ => self.pauses.next(),
         };
         self.not_before = Instant::now() + pause;
@@ -134,7 +138,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use tokio::task::JoinSet;
 
-    type Said = Result<SessionInfo, LobbyError>;
+    type LobbyAnswer = Result<SessionInfo, LobbyClientError>;
 
     fn session() -> SessionInfo {
         let world = WorldInfo {
@@ -147,26 +151,26 @@ mod tests {
         SessionInfo { session: 7, player: 1, name: String::new(), world, hosts: Vec::new() }
     }
 
-    fn refused(status: u16) -> Said {
-        Err(LobbyError::Refused(status, "no".to_owned()))
+    fn refused(status: u16) -> LobbyAnswer {
+        Err(LobbyClientError::Refused(status, "no".to_owned()))
     }
 
-    fn away() -> Said {
-        Err(LobbyError::Away("the lobby".to_owned(), "gone".to_owned()))
+    fn away() -> LobbyAnswer {
+        Err(LobbyClientError::Unreachable("the lobby".to_owned(), "gone".to_owned()))
     }
 
-    /// So many lines lose their host at once. The lobby answers this, in turn, and yes from then on. Returns how often
-    /// it was asked, how many lines got tokens, and how long that took, by a clock that only waits.
-    async fn check(lines: usize, answers: &[Said]) -> (usize, usize, Duration) {
+    /// This many connections lose their host at once. The lobby gives these answers, then tokens. Returns the number of
+    /// requests, the number of connections that got tokens, and the time it took, by a paused clock.
+    async fn check(connections: usize, answers: &[LobbyAnswer]) -> (usize, usize, Duration) {
         let began = Instant::now();
         let tokens = Arc::new(Tokens::new(session(), Rng::seeded(1)));
         let asked = Arc::new(AtomicUsize::new(0));
         let mut waiting = JoinSet::new();
-        for _ in 0..lines {
+        for _ in 0..connections {
             let (tokens, asked, answers) = (tokens.clone(), asked.clone(), answers.to_vec());
             waiting.spawn(async move {
                 let ask = |number| {
-                    assert_eq!(number, 7, "always of the same session");
+                    assert_eq!(number, 7, "always for the same session");
                     let answer = answers.get(asked.fetch_add(1, Ordering::Relaxed)).cloned();
                     async {
                         tokio::time::sleep(Duration::from_millis(30)).await;
@@ -181,13 +185,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_lines_share_one_answer() {
+    async fn all_connections_share_one_answer() {
         let (asked, got, _) = check(16, &[]).await;
         assert_eq!((asked, got), (1, 16));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lobby_that_is_away_is_asked_by_one_line_ever_more_slowly() {
+    async fn a_lobby_that_is_away_is_asked_by_one_connection_ever_more_slowly() {
         let answers = [away(), refused(503), away(), away(), away(), away(), away(), away()];
         let (asked, got, took) = check(16, &answers).await;
         assert_eq!((asked, got), (9, 16));
@@ -196,15 +200,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_asked_too_often_waits_as_long_as_they_are_told() {
+    async fn a_client_that_asked_too_often_waits_as_long_as_demanded() {
         let wait = Duration::from_secs(7);
-        let (asked, got, took) = check(16, &[Err(LobbyError::TooOften(wait, "slowly".to_owned()))]).await;
+        let (asked, got, took) =
+            check(16, &[Err(LobbyClientError::TooOften(wait, "slowly".to_owned()))]).await;
         assert_eq!((asked, got), (2, 16));
         assert!(wait <= took, "{took:?}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refusal_that_never_changes_is_asked_for_once_and_ends_all_lines() {
+    async fn a_final_refusal_is_asked_for_once_and_ends_all_connections() {
         for status in [400, 401] {
             let (asked, got, _) = check(16, &[refused(status), refused(status)]).await;
             assert_eq!((asked, got), (1, 0), "{status}");
@@ -212,9 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn no_two_pause_alike() {
+    fn two_clients_pause_differently() {
         let pauses = |seed| {
-            let mut it = Pauses::new(Rng::seeded(seed));
+            let mut it = RetryPauses::new(Rng::seeded(seed));
             [it.next(), it.next(), it.at_least(Duration::from_secs(3))]
         };
         let (one, other) = (pauses(1), pauses(2));

@@ -1,64 +1,64 @@
-//! The world as it is drawn: at a moment a little in the past, so that what others did since their last pose has
-//! already been heard, with guesses at what one's own actions will do.
+//! The view of the world as it is drawn: other objects a little in the past, when their next pose has already arrived,
+//! and with predictions of the player's own actions.
 
-use game::Sight;
+use game::BotView;
 use machine::{Span, Time};
 use serde::de::DeserializeOwned;
 use space::{Heading, Motion, ObjectId, Position, Velocity};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How far in the past others are shown: a tick of poses, and a little for the way.
+/// Age at which other objects are shown: one interval between poses, and a little for their way.
 pub const RENDER_DELAY: Span = Span::from_millis(120);
 
-/// Motions remembered per object: as many as may start within [`RENDER_DELAY`], and one before.
+/// Motions kept per object: as many as may start within [`RENDER_DELAY`], and one before.
 const REMEMBERED: usize = 4;
 
-/// An object at the moment it is drawn for.
+/// An object at the time for which it is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen<S> {
-    /// Which.
+pub struct SeenObject<S> {
+    /// Name of the object in the world.
     pub id: ObjectId,
-    /// Where it is.
+    /// Its position at that time.
     pub position: Position,
-    /// How fast it goes where.
+    /// Its velocity at that time.
     pub velocity: Velocity,
-    /// Where it looks.
+    /// Direction in which it looks.
     pub heading: Heading,
-    /// What may be seen of it.
+    /// The visible part of its state.
     pub shown: S,
 }
 
-/// Everything in sight.
+/// All objects that the client knows now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View<S> {
-    /// World time, as estimated.
+    /// World time, as estimated by the client.
     pub now: Time,
-    /// The own avatar.
+    /// Name of the player's own avatar.
     pub me: ObjectId,
-    /// Everything in sight, the own avatar among it.
-    pub objects: Vec<Seen<S>>,
+    /// All objects in range, the own avatar among them.
+    pub objects: Vec<SeenObject<S>>,
 }
 
 impl<S> View<S> {
-    /// The own avatar.
-    pub fn own(&self) -> Option<&Seen<S>> {
+    /// The player's own avatar, if it is known.
+    pub fn own(&self) -> Option<&SeenObject<S>> {
         self.objects.iter().find(|it| it.id == self.me)
     }
 }
 
-/// What an own action will probably do: objects as they will be, or gone.
-pub type Guess<S> = Vec<(ObjectId, Option<S>)>;
+/// The expected result of an own action: objects with their new visible state, or `None` for a removed one.
+pub type Prediction<S> = Vec<(ObjectId, Option<S>)>;
 
-/// Remembers how objects moved, to show them in the past.
+/// The last motions of objects, to show them in the past.
 #[derive(Debug, Default)]
-pub struct Tracks(BTreeMap<ObjectId, VecDeque<Motion>>);
+pub struct MotionTracks(BTreeMap<ObjectId, VecDeque<Motion>>);
 
-impl Tracks {
-    /// Draws what is in sight. Others are shown [`RENDER_DELAY`] in the past, the own avatar now.
+impl MotionTracks {
+    /// Draws the view. Other objects are shown [`RENDER_DELAY`] in the past, the own avatar now.
     pub fn draw<S: DeserializeOwned + Clone>(
         &mut self,
-        sight: &Sight<'_>,
-        guesses: &BTreeMap<u64, Guess<S>>,
+        sight: &BotView<'_>,
+        predictions: &BTreeMap<u64, Prediction<S>>,
     ) -> View<S> {
         self.0.retain(|id, _| sight.objects.contains_key(id));
         let past = sight.now - RENDER_DELAY;
@@ -69,12 +69,14 @@ impl Tracks {
             let (motion, at) =
                 if id == sight.me { (it.motion, sight.now) } else { (moving(track, past), past) };
             let Ok(shown) = postcard::from_bytes(&it.shown) else { continue };
+            // A new object may have begun to move only after that moment.
             let at = at.max(motion.start.time());
             let (velocity, heading) = (motion.velocity, motion.heading);
-            objects.push(Seen { id, position: motion.position_at(at), velocity, heading, shown });
+            objects.push(SeenObject { id, position: motion.position_at(at), velocity, heading, shown });
         }
-        for (id, guess) in guesses.values().flatten() {
-            match guess {
+        // In the order of the actions, so that a later one wins.
+        for (id, prediction) in predictions.values().flatten() {
+            match prediction {
                 None => objects.retain(|it| it.id != *id),
                 Some(shown) => {
                     objects.iter_mut().filter(|it| it.id == *id).for_each(|it| it.shown = shown.clone());
@@ -88,7 +90,7 @@ impl Tracks {
 fn remember(track: &mut VecDeque<Motion>, motion: Motion) {
     match track.back() {
         Some(last) if *last == motion => return,
-        // An event put it elsewhere: it did not walk there.
+        // An event put the object elsewhere: it must not be shown walking there.
         Some(last) if last.generation != motion.generation => track.clear(),
         _ => (),
     }
@@ -98,7 +100,7 @@ fn remember(track: &mut VecDeque<Motion>, motion: Motion) {
     track.push_back(motion);
 }
 
-/// The newest motion that had begun at a moment; before that, the oldest.
+/// The newest motion that had begun at this time; if none had, the oldest.
 fn moving(track: &VecDeque<Motion>, at: Time) -> Motion {
     let begun = track.iter().rev().find(|it| it.start.time() <= at);
     *begun.or(track.front()).expect("a track is never empty")
@@ -107,7 +109,7 @@ fn moving(track: &VecDeque<Motion>, at: Time) -> Motion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use game::Sighted;
+    use game::VisibleObject;
     use space::{Epoch, Millis, ZoneId};
 
     fn id(counter: u32) -> ObjectId {
@@ -126,20 +128,20 @@ mod tests {
     }
 
     fn drawn(
-        tracks: &mut Tracks,
+        tracks: &mut MotionTracks,
         now: u64,
         motion: Motion,
-        guesses: &BTreeMap<u64, Guess<u8>>,
+        predictions: &BTreeMap<u64, Prediction<u8>>,
     ) -> Vec<(i32, u8)> {
-        let objects = BTreeMap::from([(id(2), Sighted { motion, shown: vec![7] })]);
-        let sight = Sight { now: Time::from_millis(now), me: id(1), objects: &objects, unanswered: 0 };
-        let view: View<u8> = tracks.draw(&sight, guesses);
+        let objects = BTreeMap::from([(id(2), VisibleObject { motion, shown: vec![7] })]);
+        let sight = BotView { now: Time::from_millis(now), me: id(1), objects: &objects, unanswered: 0 };
+        let view: View<u8> = tracks.draw(&sight, predictions);
         view.objects.iter().map(|it| (it.position.x(), it.shown)).collect()
     }
 
     #[test]
-    fn others_are_shown_on_the_way_they_went() {
-        let (mut tracks, none) = (Tracks::default(), BTreeMap::new());
+    fn others_are_shown_on_the_path_they_took() {
+        let (mut tracks, none) = (MotionTracks::default(), BTreeMap::new());
         let before = walking(0, 1_000, 0, 0, 0);
         assert_eq!(drawn(&mut tracks, 1_000, before, &none), [(880, 7)]);
         // It turned at 1.05 s; at 1.1 s it is still shown where it was at 0.98 s.
@@ -149,15 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn who_was_put_elsewhere_is_not_shown_walking_there() {
-        let (mut tracks, none) = (Tracks::default(), BTreeMap::new());
+    fn an_object_put_elsewhere_is_not_shown_walking_there() {
+        let (mut tracks, none) = (MotionTracks::default(), BTreeMap::new());
         drawn(&mut tracks, 1_000, walking(0, 1_000, 0, 0, 0), &none);
         assert_eq!(drawn(&mut tracks, 1_010, walking(9_000, 0, 1_005, 1, 0), &none), [(9_000, 7)]);
     }
 
     #[test]
-    fn guesses_show_until_they_are_taken_back() {
-        let mut tracks = Tracks::default();
+    fn predictions_show_until_they_are_removed() {
+        let mut tracks = MotionTracks::default();
         let standing = walking(5, 0, 0, 0, 0);
         let changed = BTreeMap::from([(1, vec![(id(2), Some(9))])]);
         assert_eq!(drawn(&mut tracks, 1_000, standing, &changed), [(5, 9)]);

@@ -1,48 +1,49 @@
-//! The world's clock: the caller's monotonic one, plus where it stood.
+//! The world's clock: the caller's monotonic clock plus an offset.
 //!
-//! It never goes back, also not after a restart, without writing each answer down: a mark ahead of it is
+//! It never goes back, also not after a restart, without storing each answer: a mark ahead of it is
 //! made durable, and no answer passes the mark. A restarted clock goes on from the mark. While the
 //! directory is down the world's time stands still; hosts run free meanwhile.
 
 use crate::config::CLOCK_RESERVE;
 use machine::Time;
 
-/// The world's clock.
+/// The world's clock, as the directory keeps it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Clock {
+pub(crate) struct DirectoryClock {
     /// No answer may pass this. Durable.
     mark: Time,
-    /// What the caller's clock showed when this one was started.
+    /// The caller's time when this clock was started.
     started: Time,
-    /// What this one showed then.
+    /// The world's time when this clock was started.
     from: Time,
-    /// The last answer.
+    /// The highest answer so far.
     last: Time,
 }
 
-impl Clock {
+impl DirectoryClock {
     /// Starts the clock, at the mark.
     pub fn resume(&mut self, now: Time) {
         *self = Self { mark: self.mark, started: now, from: self.mark, last: self.mark };
     }
 
-    /// What time it is. A caller whose clock goes back gets the last answer again.
+    /// The world's time. A caller whose clock goes back gets the last answer again.
     pub fn time(&mut self, now: Time) -> Time {
         self.last = self.last.max(self.from + now.since(self.started));
         self.last
     }
 
-    /// The mark that must be durable before `time` may be answered, if it is not.
+    /// The mark that must be durable before `time` may be answered, if the present one is too low.
     pub fn mark_for(&self, time: Time) -> Option<Time> {
+        // Why ahead of `time`: one durable mark then serves all answers of the next second.
         (self.mark < time).then_some(time + CLOCK_RESERVE)
     }
 
-    /// Answers up to `mark` are safe from now on.
+    /// Raises the mark: it is durable from now on.
     pub fn reserve(&mut self, mark: Time) {
         self.mark = self.mark.max(mark);
     }
 
-    /// No answer so far passes this.
+    /// The durable mark, which no answer so far passes.
     pub fn mark(&self) -> Time {
         self.mark
     }

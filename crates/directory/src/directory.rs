@@ -1,64 +1,64 @@
-//! The directory as a value: keys with revisions, swaps that happen whole or not at all, and the world's
+//! The directory as a value: keys with revisions, swaps that happen as a whole or not at all, and the world's
 //! clock.
 //!
 //! One counter gives every swap its revision, so a key that was removed and written again never has a
-//! revision it had before. Nothing here is durable; [`Durable`](crate::Durable) makes it so.
+//! revision it had before. Nothing here is durable; [`DurableDirectory`](crate::DurableDirectory) is.
 
-use crate::change::{Change, Written};
-use crate::clock::Clock;
+use crate::change::{DirectoryChange, KeyWrite};
+use crate::clock::DirectoryClock;
 use crate::config::{KEY_MAX, KEYS_MAX, REQUEST_KEYS_MAX, VALUE_MAX};
 use machine::Time;
-use machine::directory::{Done, Entry, Key, Request, Revision, Write};
+use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
-/// Keys, their revisions, and a clock.
+/// Keys with their revisions and values, and the world's clock.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     /// The revision of the last swap; 0 before the first.
     pub(crate) revision: u64,
-    pub(crate) held: BTreeMap<Key, Held>,
-    pub(crate) clock: Clock,
+    pub(crate) held: BTreeMap<Key, StoredValue>,
+    pub(crate) clock: DirectoryClock,
     refusals: u64,
-    last_refusal: Option<Refusal>,
+    last_refusal: Option<DirectoryRefusal>,
 }
 
-/// What a key holds.
+/// The stored value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct StoredValue {
     pub revision: u64,
     pub value: Vec<u8>,
 }
 
-/// Why a swap did not happen. It never will.
+/// The reason why a swap did not happen. It never will.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SwapError {
     /// A key had another revision than expected.
     #[error("a key has another revision than expected")]
     Lost(
         /// The keys as they are, in the order of the writes.
-        Vec<Entry>,
+        Vec<DirectoryEntry>,
     ),
-    /// It breaks a limit.
+    /// The swap breaks a limit.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] DirectoryRefusal),
 }
 
-/// A request that the directory does not take, whatever it holds.
+/// The reason why the directory takes a request under no circumstances.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
-    /// Too many keys in one request.
+pub enum DirectoryRefusal {
+    /// The request names too many keys.
     #[error("a request names {0} keys, the limit is {REQUEST_KEYS_MAX}: ask in parts")]
     TooManyInRequest(usize),
-    /// A key is too long.
+    /// The key is too long.
     #[error("a key of {0} bytes is too long, the limit is {KEY_MAX}")]
     KeyTooLong(usize),
-    /// A value is too long.
+    /// The value is too long.
     #[error(
         "a value of {0} bytes is too long, the limit is {VALUE_MAX}: keep it elsewhere, and a name for it here"
     )]
     ValueTooLong(usize),
-    /// One swap writes a key twice, and so cannot say what it shall hold.
+    /// One swap writes a key twice, so its new value is ambiguous.
     #[error("one swap writes the key {} twice", .0.0)]
     Twice(Key),
     /// The directory would hold too many keys.
@@ -74,35 +74,36 @@ impl Directory {
         directory
     }
 
-    /// Answers a request. A swap beyond a limit is lost, since it never happens, and a read beyond a limit
-    /// stays unknown; both are counted in [`refusals`](Self::refusals).
-    pub fn serve(&mut self, now: Time, request: Request) -> Done {
+    /// Answers a request. A swap beyond a limit is `Lost`, since it never happens, and a read beyond a limit
+    /// is `Unknown`; both are counted in [`refusals`](Self::refusals).
+    pub fn serve(&mut self, now: Time, request: DirectoryRequest) -> DirectoryReply {
         match request {
-            Request::Read { ticket, keys } => match self.read(&keys) {
-                Ok(entries) => Done::Read { ticket, entries },
+            DirectoryRequest::Read { ticket, keys } => match self.read(&keys) {
+                Ok(entries) => DirectoryReply::Read { ticket, entries },
                 Err(refusal) => {
                     self.count(refusal);
-                    Done::Unknown { ticket }
+                    // Why `Unknown`: a read has no reply that says "never".
+                    DirectoryReply::Unknown { ticket }
                 }
             },
-            Request::Swap { ticket, writes } => match self.swap(&writes) {
-                Ok(revision) => Done::Won { ticket, revision },
-                Err(error) => Done::Lost { ticket, entries: self.on_lost(&writes, error) },
+            DirectoryRequest::Swap { ticket, writes } => match self.swap(&writes) {
+                Ok(revision) => DirectoryReply::Won { ticket, revision },
+                Err(error) => DirectoryReply::Lost { ticket, entries: self.on_lost(&writes, error) },
             },
-            Request::Clock { ticket } => Done::Clock { ticket, time: self.time(now) },
+            DirectoryRequest::Clock { ticket } => DirectoryReply::Clock { ticket, time: self.time(now) },
         }
     }
 
-    /// The keys as they are, in the order asked for, at one revision.
-    pub fn read(&self, keys: &[Key]) -> Result<Vec<Entry>, Refusal> {
+    /// The entries of these keys, in the given order, at one revision.
+    pub fn read(&self, keys: &[Key]) -> Result<Vec<DirectoryEntry>, DirectoryRefusal> {
         check_count(keys.len())?;
         Ok(keys.iter().map(|key| self.entry(key)).collect())
     }
 
     /// Writes all or nothing: all, if every key has its expected revision. A swap of nothing has the
     /// revision of the last one that wrote.
-    pub fn swap(&mut self, writes: &[Write]) -> Result<Revision, SwapError> {
-        if let Some(change) = self.judge(writes)? {
+    pub fn swap(&mut self, writes: &[DirectoryWrite]) -> Result<Revision, SwapError> {
+        if let Some(change) = self.decide(writes)? {
             self.apply(change);
         }
         Ok(self.revision())
@@ -118,34 +119,38 @@ impl Directory {
         Revision(self.revision)
     }
 
-    /// Every key there is, in order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+    /// Every key in the directory, in order.
+    pub fn entries(&self) -> impl Iterator<Item = DirectoryEntry> {
         self.held.keys().map(|key| self.entry(key))
     }
 
-    /// How many requests broke a limit, and the last that did.
-    pub fn refusals(&self) -> (u64, Option<&Refusal>) {
+    /// The number of requests that broke a limit, and the last reason.
+    pub fn refusals(&self) -> (u64, Option<&DirectoryRefusal>) {
         (self.refusals, self.last_refusal.as_ref())
     }
 
     /// Decides a swap without making it. `None` if there is nothing to write.
-    pub(crate) fn judge(&self, writes: &[Write]) -> Result<Option<Change>, SwapError> {
+    pub(crate) fn decide(&self, writes: &[DirectoryWrite]) -> Result<Option<DirectoryChange>, SwapError> {
         check_writes(writes)?;
         if writes.iter().any(|write| self.entry(&write.key).revision != write.expected) {
             return Err(SwapError::Lost(self.entries_of(writes)));
         }
+        // Why after the revisions: a caller with old revisions must learn the new ones, full directory or not.
         self.check_room(writes)?;
-        let written = |write: &Write| Written { key: write.key.clone(), value: write.value.clone() };
-        let change =
-            || Change::Swap { revision: self.revision + 1, writes: writes.iter().map(written).collect() };
+        let written =
+            |write: &DirectoryWrite| KeyWrite { key: write.key.clone(), value: write.value.clone() };
+        let change = || DirectoryChange::Swap {
+            revision: self.revision + 1,
+            writes: writes.iter().map(written).collect(),
+        };
         Ok((!writes.is_empty()).then(change))
     }
 
-    /// Makes a change that was decided.
-    pub(crate) fn apply(&mut self, change: Change) {
+    /// Makes a change that was decided before.
+    pub(crate) fn apply(&mut self, change: DirectoryChange) {
         match change {
-            Change::Mark(mark) => self.clock.reserve(mark),
-            Change::Swap { revision, writes } => {
+            DirectoryChange::Mark(mark) => self.clock.reserve(mark),
+            DirectoryChange::Swap { revision, writes } => {
                 assert_eq!(revision, self.revision + 1, "swaps are made in the order they were decided in");
                 self.revision = revision;
                 writes.into_iter().for_each(|written| self.write(written));
@@ -153,15 +158,15 @@ impl Directory {
         }
     }
 
-    fn write(&mut self, Written { key, value }: Written) {
+    fn write(&mut self, KeyWrite { key, value }: KeyWrite) {
         match value {
-            Some(value) => self.held.insert(key, Held { revision: self.revision, value }),
+            Some(value) => self.held.insert(key, StoredValue { revision: self.revision, value }),
             None => self.held.remove(&key),
         };
     }
 
-    /// What to answer to a swap that did not happen.
-    pub(crate) fn on_lost(&mut self, writes: &[Write], error: SwapError) -> Vec<Entry> {
+    /// The entries with which to answer a swap that did not happen.
+    pub(crate) fn on_lost(&mut self, writes: &[DirectoryWrite], error: SwapError) -> Vec<DirectoryEntry> {
         match error {
             SwapError::Lost(entries) => entries,
             SwapError::Refused(refusal) => {
@@ -171,48 +176,49 @@ impl Directory {
         }
     }
 
-    fn count(&mut self, refusal: Refusal) {
+    fn count(&mut self, refusal: DirectoryRefusal) {
         self.refusals += 1;
         self.last_refusal = Some(refusal);
     }
 
-    fn check_room(&self, writes: &[Write]) -> Result<(), Refusal> {
-        let is_held = |write: &&Write| self.held.contains_key(&write.key);
+    fn check_room(&self, writes: &[DirectoryWrite]) -> Result<(), DirectoryRefusal> {
+        let is_held = |write: &&DirectoryWrite| self.held.contains_key(&write.key);
         let added = writes.iter().filter(|write| write.value.is_some() && !is_held(write)).count();
         let removed = writes.iter().filter(|write| write.value.is_none() && is_held(write)).count();
         let keys = self.held.len() + added - removed;
-        // Whoever removes as much as it adds is welcome even at the limit.
-        if KEYS_MAX < keys && removed < added { Err(Refusal::TooManyKeys(keys)) } else { Ok(()) }
+        // Why `removed < added`: a swap that removes as many keys as it adds is allowed even at the limit.
+        if KEYS_MAX < keys && removed < added { Err(DirectoryRefusal::TooManyKeys(keys)) } else { Ok(()) }
     }
 
-    fn entries_of(&self, writes: &[Write]) -> Vec<Entry> {
+    fn entries_of(&self, writes: &[DirectoryWrite]) -> Vec<DirectoryEntry> {
         writes.iter().map(|write| self.entry(&write.key)).collect()
     }
 
-    fn entry(&self, key: &Key) -> Entry {
+    fn entry(&self, key: &Key) -> DirectoryEntry {
+        // A missing key reads as revision 0, which is what a swap that creates it expects.
         let (revision, value) =
             self.held.get(key).map_or((0, Vec::new()), |held| (held.revision, held.value.clone()));
-        Entry { key: key.clone(), revision: Revision(revision), value }
+        DirectoryEntry { key: key.clone(), revision: Revision(revision), value }
     }
 }
 
-fn check_count(keys: usize) -> Result<(), Refusal> {
-    if REQUEST_KEYS_MAX < keys { Err(Refusal::TooManyInRequest(keys)) } else { Ok(()) }
+fn check_count(keys: usize) -> Result<(), DirectoryRefusal> {
+    if REQUEST_KEYS_MAX < keys { Err(DirectoryRefusal::TooManyInRequest(keys)) } else { Ok(()) }
 }
 
-fn check_writes(writes: &[Write]) -> Result<(), Refusal> {
+fn check_writes(writes: &[DirectoryWrite]) -> Result<(), DirectoryRefusal> {
     check_count(writes.len())?;
     let mut seen = BTreeSet::new();
-    for Write { key, value, .. } in writes {
+    for DirectoryWrite { key, value, .. } in writes {
         let length = value.as_ref().map_or(0, Vec::len);
         if KEY_MAX < key.0.len() {
-            return Err(Refusal::KeyTooLong(key.0.len()));
+            return Err(DirectoryRefusal::KeyTooLong(key.0.len()));
         }
         if VALUE_MAX < length {
-            return Err(Refusal::ValueTooLong(length));
+            return Err(DirectoryRefusal::ValueTooLong(length));
         }
         if !seen.insert(key) {
-            return Err(Refusal::Twice(key.clone()));
+            return Err(DirectoryRefusal::Twice(key.clone()));
         }
     }
     Ok(())

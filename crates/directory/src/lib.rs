@@ -1,41 +1,41 @@
-//! The embedded directory: who serves what, by revision, and what time it is in the world.
+//! The embedded directory: the leadership of every zone, by revision, and the world's time.
 //!
-//! Safety between replicas rests on it: whoever wants to be a zone's primary must win a swap here.
-//! [`Directory`] is the pure value (the simulator may use it as it is); [`Durable`] is the same on a
+//! Safety between replicas rests on it: a replica that wants to be a zone's primary must win a swap here.
+//! [`Directory`] is the pure value (the simulator may use it as it is); [`DurableDirectory`] is the same on a
 //! `store::Log`, where no swap is answered before it is on the disk. Both answer
-//! `machine::directory::Request`.
+//! `machine::directory::DirectoryRequest`.
 //!
 //! ```
-//! use directory::{Durable, Settings};
-//! use machine::directory::{Done, Key, Request, Revision, Write};
+//! use directory::{DirectorySettings, DurableDirectory};
+//! use machine::directory::{DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 //! use machine::{Ticket, Time};
-//! use store::Memory;
+//! use store::MemoryDisk;
 //!
-//! let mut directory = Durable::open(Memory::new(), Time::ZERO, Settings::default())?;
-//! let promote = |ticket, expected, primary: &str| Request::Swap {
+//! let mut directory = DurableDirectory::open(MemoryDisk::new(), Time::ZERO, DirectorySettings::default())?;
+//! let promote = |ticket, expected, primary: &str| DirectoryRequest::Swap {
 //!     ticket: Ticket(ticket),
-//!     writes: vec![Write {
+//!     writes: vec![DirectoryWrite {
 //!         key: Key("zone/7".to_owned()),
 //!         expected: Revision(expected),
 //!         value: Some(primary.as_bytes().to_vec()),
 //!     }],
 //! };
 //! let won = directory.serve(Time::ZERO, promote(1, 0, "host a"));
-//! assert_eq!(won, Done::Won { ticket: Ticket(1), revision: Revision(1) });
-//! // Whoever comes second learns who was first.
+//! assert_eq!(won, DirectoryReply::Won { ticket: Ticket(1), revision: Revision(1) });
+//! // The second host learns from the answer that the first one won.
 //! let lost = directory.serve(Time::ZERO, promote(2, 0, "host b"));
-//! assert!(matches!(lost, Done::Lost { entries, .. } if entries[0].value == b"host a"));
-//! # Ok::<(), directory::OpenError>(())
+//! assert!(matches!(lost, DirectoryReply::Lost { entries, .. } if entries[0].value == b"host a"));
+//! # Ok::<(), directory::DirectoryOpenError>(())
 //! ```
 //!
-//! This crate never answers what a crash could undo, never guesses after a failure, never shows a time
-//! earlier than one it has shown, and never talks to a network: serving others is for the drivers.
+//! This crate never gives an answer that a crash could undo, never guesses after a failure, never shows a time
+//! earlier than one it has shown, and never talks to a network: that is for the drivers.
 
 mod change;
 mod clock;
 pub mod config;
 mod directory;
-mod durable;
+mod durable_directory;
 
-pub use directory::{Directory, Refusal, SwapError};
-pub use durable::{Durable, OpenError, Settings};
+pub use directory::{Directory, DirectoryRefusal, SwapError};
+pub use durable_directory::{DirectoryOpenError, DirectorySettings, DurableDirectory};

@@ -1,42 +1,42 @@
-//! Players without people: what a bot sees and what it can want.
+//! Bots: programs that play. A bot gets a view of the world and answers with intents.
 
 use machine::{Rng, Time};
 use space::{Heading, Motion, ObjectId, Velocity};
 use std::collections::BTreeMap;
 
-/// An object as a player knows it.
+/// An object as a player's client knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighted {
-    /// How it moves, as last heard.
+pub struct VisibleObject {
+    /// The motion that the client received last.
     pub motion: Motion,
-    /// Its encoded `Shown`.
+    /// The object's encoded `Game::Shown`.
     pub shown: Vec<u8>,
 }
 
-/// Everything a player knows.
+/// Everything that a bot's client knows at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
-    /// World time, as the player's machine estimates it.
+pub struct BotView<'a> {
+    /// World time, as the client estimates it.
     pub now: Time,
     /// The player's avatar; it is among the objects.
     pub me: ObjectId,
-    /// Everything in sight.
-    pub objects: &'a BTreeMap<ObjectId, Sighted>,
-    /// How many actions have been wanted and not answered.
+    /// All objects that the client knows, by name.
+    pub objects: &'a BTreeMap<ObjectId, VisibleObject>,
+    /// Number of actions sent without a result so far.
     pub unanswered: usize,
 }
 
-/// What a player wants.
+/// A decision of a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// Do this: an encoded `Action`.
+    /// Send this action: an encoded `Game::Action`.
     Act(Vec<u8>),
-    /// Go on like this, from where the avatar is now.
+    /// Move the avatar like this from its present position on.
     Steer(Velocity, Heading),
 }
 
-/// A player without a person. Asked a few times per second.
+/// A program that plays. Its driver asks it for decisions a few times per second.
 pub trait Bot: Send {
-    /// Pushes what it wants now, if anything.
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>);
+    /// Pushes its decisions for this moment, if any, to `intents`.
+    fn decide(&mut self, view: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>);
 }

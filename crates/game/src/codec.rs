@@ -1,8 +1,8 @@
-//! The game's types as bytes, and back: postcard, all of the bytes and nothing else.
+//! Encodes and decodes a game's types with postcard. A value is all of its bytes; trailing bytes are an error.
 
 use crate::Data;
 
-/// All of `bytes` as a `T`. What follows after one is a lie or a mistake.
+/// Decodes all of `bytes` as a `T`. `what` names the value in an error.
 pub(crate) fn decode<T: Data>(what: &str, bytes: &[u8]) -> Result<T, String> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
@@ -11,7 +11,7 @@ pub(crate) fn decode<T: Data>(what: &str, bytes: &[u8]) -> Result<T, String> {
     }
 }
 
-/// `data` in at most `max` bytes.
+/// Encodes `data` in at most `max` bytes. `what` names the value in an error.
 pub(crate) fn encode(what: &str, data: &impl Data, max: usize) -> Result<Vec<u8>, String> {
     match postcard::to_stdvec(data) {
         Ok(bytes) if bytes.len() <= max => Ok(bytes),

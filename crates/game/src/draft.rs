@@ -1,8 +1,8 @@
-//! A transaction as it is being written: everything in bytes, nothing visible until it is kept.
+//! A transaction under construction, in bytes. No other event sees it until the zone keeps its product.
 //!
-//! A game sees it through [`crate::Tx`], which knows its types. What an event must not do (reach beyond its
-//! scope, write too much) is noted as a fault; the call goes on and sees nothing there, and in the end the
-//! whole event is refused. So a mistake in a game harms neither the world nor the server.
+//! A game sees it through [`crate::Tx`], which knows the game's types. An access beyond the scope, or beyond a limit,
+//! is noted as a fault: the call returns as if there were no such object, the game goes on, and in the end the whole
+//! event is refused. So a mistake in a game harms neither the world nor the host.
 
 use crate::config::{MESSAGE_MAX, SAYS_MAX, STATE_MAX, TIMER_MAX, TIMER_MIN, WRITES_MAX};
 use crate::{Addressee, Hearers, Scope, WORLD};
@@ -10,131 +10,130 @@ use machine::{Rng, Span, Time};
 use space::{Distance, Epoch, Heading, Millis, Motion, ObjectId, Polygon, Position, Velocity, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The objects a transaction can look at: a zone's table, or a test's.
+/// The objects that a transaction reads: those of a zone, or of a test.
 pub trait Objects {
-    /// How an object moves and what it is; `None` if there is no such object.
+    /// The motion and the encoded state of an object; `None` if there is no such object.
     fn find(&self, object: ObjectId) -> Option<(&Motion, &[u8])>;
 
-    /// Visits every object that may be at most `radius` from `centre` at `now`; it may visit others too.
+    /// Visits every object that may be at most `radius` from `centre` at `now`; it may visit others, too.
     fn visit(&self, centre: Position, radius: Distance, now: Time, visit: &mut dyn FnMut(ObjectId, &Motion));
 }
 
-/// What becomes of one object.
+/// The change of one object by an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Write {
-    /// It appears.
+pub enum DraftWrite {
+    /// The event makes this object.
     Spawned {
-        /// Where, and how it moves.
+        /// Its first motion: position, velocity, heading.
         motion: Motion,
-        /// What it is.
+        /// Its first state, encoded.
         state: Vec<u8>,
     },
-    /// It changes: its state, its motion, or both.
+    /// The event changes the object's state, its motion, or both.
     Changed {
-        /// What it is now, unless that stays.
+        /// The new encoded state; `None` if it stays.
         state: Option<Vec<u8>>,
-        /// How it moves now, unless that stays. Newer than before: its generation is raised if it was placed,
-        /// its sequence if it was only steered.
+        /// The new motion; `None` if it stays. Newer than the old one: its generation is raised if the object was
+        /// placed, its sequence if it was only steered.
         motion: Option<Motion>,
     },
-    /// It is gone.
+    /// The event removes the object.
     Removed,
 }
 
-/// Everything a transaction wants done. The zone keeps all of it or nothing.
+/// The result of a transaction. The zone keeps all of it or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Product {
-    /// What becomes of which object, by name.
-    pub writes: BTreeMap<ObjectId, Write>,
-    /// Whose state or motion was looked at, and how it moved.
+    /// The changed objects, by name.
+    pub writes: BTreeMap<ObjectId, DraftWrite>,
+    /// The objects whose state or motion the event read, with their motion at that time.
     pub reads: BTreeMap<ObjectId, Motion>,
-    /// What is said to players.
+    /// Encoded notices to players, in order.
     pub notices: Vec<(Hearers, Vec<u8>)>,
-    /// What is said to beyond its reach.
+    /// Encoded letters to beyond the scope, in order.
     pub letters: Vec<(Addressee, Vec<u8>)>,
-    /// What is said to later: to which object, when, what.
+    /// Timers in order: the object, the due time, the encoded letter.
     pub timers: Vec<(ObjectId, Time, Vec<u8>)>,
-    /// New courses that are no events. Whoever is written to is not among them: its course is in its write.
+    /// New motions of objects that the event steers but does not write. The motion of a written object is in its write.
     pub steered: BTreeMap<ObjectId, Motion>,
 }
 
 impl Product {
-    /// Whether nothing but courses changed: then there is nothing to log.
+    /// True if the event only steers: then it needs no record.
     pub fn is_only_moves(&self) -> bool {
         self.writes.is_empty() && self.notices.is_empty() && self.letters.is_empty() && self.timers.is_empty()
     }
 }
 
-/// Gives out names for new objects.
+/// Allocates the names of new objects: zone, epoch and a counter, so no two zones give the same name.
 #[derive(Clone, Copy, Debug)]
-pub struct Names {
-    /// The zone they are born in.
+pub struct NameAllocator {
+    /// The birth zone of the new objects.
     pub zone: ZoneId,
-    /// Its epoch.
+    /// The epoch of the zone's leadership.
     pub epoch: Epoch,
-    /// The next number.
+    /// The counter of the next name in this epoch.
     pub next: u32,
 }
 
-impl Names {
-    fn give(&mut self) -> ObjectId {
+impl NameAllocator {
+    fn allocate(&mut self) -> ObjectId {
         let counter = self.next;
         self.next = self.next.checked_add(1).expect("fewer than 2^32 births in one epoch");
         ObjectId { zone: self.zone, epoch: self.epoch, counter }
     }
 }
 
-/// A transaction being written.
+/// A transaction under construction.
 pub struct Draft<'a> {
     objects: &'a dyn Objects,
     scope: Scope,
-    /// Always in scope, wherever it is.
+    /// The object whose event this is; in scope wherever it is.
     actor: Option<ObjectId>,
     now: Time,
     rng: Rng,
-    names: Names,
+    names: NameAllocator,
     product: Product,
     fault: Option<String>,
 }
 
 impl<'a> Draft<'a> {
-    /// An empty transaction at `now`. `rng` is its chance; `names` are for what it spawns.
+    /// An empty transaction at `now`. `rng` is its source of chance, `names` gives the names of spawned objects.
     pub fn new(
         objects: &'a dyn Objects,
         scope: Scope,
         actor: Option<ObjectId>,
         now: Time,
         rng: Rng,
-        names: Names,
+        names: NameAllocator,
     ) -> Self {
         Self { objects, scope, actor, now, rng, names, product: Product::default(), fault: None }
     }
 
-    /// The event's time.
+    /// World time of the event.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// The event's chance.
+    /// The event's own random source, the same at a replay.
     pub const fn rng(&mut self) -> &mut Rng {
         &mut self.rng
     }
 
-    /// What the game did wrong, if anything: then nothing of this will be kept.
+    /// The game's first mistake, if any: then the zone keeps nothing of this transaction.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// Whether this transaction made the object, and has not removed it again.
+    /// True if this transaction made the object and has not removed it again.
     pub(crate) fn has_spawned(&self, object: ObjectId) -> bool {
-        matches!(self.product.writes.get(&object), Some(Write::Spawned { .. }))
+        matches!(self.product.writes.get(&object), Some(DraftWrite::Spawned { .. }))
     }
 
-    /// Forgets what was planted beyond a region, and letters to there.
+    /// Drops objects spawned outside `region`, their timers, and letters to them or to places outside.
     pub(crate) fn keep_within(&mut self, region: &Polygon) {
         let Product { writes, letters, timers, .. } = &mut self.product;
-        let is_beyond =
-            |it: &Write| matches!(it, Write::Spawned { motion, .. } if !region.contains(motion.position));
+        let is_beyond = |it: &DraftWrite| matches!(it, DraftWrite::Spawned { motion, .. } if !region.contains(motion.position));
         let beyond: BTreeSet<_> = writes.extract_if(.., |_, it| is_beyond(it)).map(|it| it.0).collect();
         timers.retain(|(whose, ..)| !beyond.contains(whose));
         letters.retain(|(to, _)| match to {
@@ -144,25 +143,27 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Ends it: what to do, or what the game did wrong. Also says which name comes next.
-    pub fn finish(self) -> Result<(Product, Names), String> {
+    /// Ends the transaction: its product and the allocator for the next event, or the game's fault.
+    pub fn finish(self) -> Result<(Product, NameAllocator), String> {
         match self.fault {
             Some(fault) => Err(fault),
             None => Ok((self.product, self.names)),
         }
     }
 
-    /// What an object is, as this transaction sees it.
+    /// The encoded state of an object, with this transaction's own writes.
     pub fn state(&mut self, object: ObjectId) -> Option<&[u8]> {
         self.look("get", object)?;
         match self.product.writes.get(&object) {
-            Some(Write::Spawned { state, .. } | Write::Changed { state: Some(state), .. }) => Some(state),
-            Some(Write::Removed) => None,
+            Some(DraftWrite::Spawned { state, .. } | DraftWrite::Changed { state: Some(state), .. }) => {
+                Some(state)
+            }
+            Some(DraftWrite::Removed) => None,
             _ => self.objects.find(object).map(|(_, state)| state),
         }
     }
 
-    /// How an object moves, as this transaction sees it.
+    /// The motion of an object, with this transaction's own writes.
     pub fn motion(&mut self, object: ObjectId) -> Option<Motion> {
         self.look("motion", object)
     }
@@ -180,7 +181,7 @@ impl<'a> Draft<'a> {
         }
         let (now, mut found) = (self.now, Vec::new());
         self.objects.visit(centre, radius, now, &mut |object, _| found.push(object));
-        // A rebased course may lie a millimetre off, so whoever was steered is judged again, too.
+        // Rounding may shift a rebased motion by a millimetre, so steered objects are measured again, too.
         found.extend(self.product.writes.keys().chain(self.product.steered.keys()));
         found.sort_unstable();
         found.dedup();
@@ -192,19 +193,19 @@ impl<'a> Draft<'a> {
         found
     }
 
-    /// Writes a state.
+    /// Writes the whole encoded state of an existing object.
     pub fn put(&mut self, object: ObjectId, bytes: Vec<u8>) {
         if self.look("update", object).is_none() || !self.fits("a state", bytes.len(), STATE_MAX) {
             return;
         }
         match self.write(object) {
-            Some(Write::Spawned { state, .. }) => *state = bytes,
-            Some(Write::Changed { state, .. }) => *state = Some(bytes),
-            Some(Write::Removed) | None => (),
+            Some(DraftWrite::Spawned { state, .. }) => *state = bytes,
+            Some(DraftWrite::Changed { state, .. }) => *state = Some(bytes),
+            Some(DraftWrite::Removed) | None => (),
         }
     }
 
-    /// Makes a new object, where the scope has room for it.
+    /// Makes a new object at a place within the scope, and returns its name.
     pub fn spawn(
         &mut self,
         bytes: Vec<u8>,
@@ -212,7 +213,8 @@ impl<'a> Draft<'a> {
         velocity: Velocity,
         heading: Heading,
     ) -> ObjectId {
-        let name = self.names.give();
+        // The name is used up even if the spawn fails: the game goes on with it until the event is refused.
+        let name = self.names.allocate();
         if !self.scope.has_place(place) {
             let text = format!(
                 "tx.spawn at {place}, outside {}: spawn inside, or declare a Scope::area that reaches there",
@@ -222,27 +224,28 @@ impl<'a> Draft<'a> {
         } else if self.fits("a state", bytes.len(), STATE_MAX) && self.has_room() {
             let start = Millis::floor(self.now);
             let motion = Motion { position: place, velocity, heading, start, ..Motion::default() };
-            self.product.writes.insert(name, Write::Spawned { motion, state: bytes });
+            self.product.writes.insert(name, DraftWrite::Spawned { motion, state: bytes });
         }
         name
     }
 
-    /// Removes an object.
+    /// Removes an object, and the timers that this event set for it.
     pub fn remove(&mut self, object: ObjectId) {
-        if self.look("remove", object).is_none() || !self.is_somewhere("remove", object) {
+        if self.look("remove", object).is_none() || !self.has_position("remove", object) {
             return;
         }
         self.product.timers.retain(|(whose, ..)| *whose != object);
         match self.write(object) {
-            Some(Write::Spawned { .. }) => {
+            // Spawned and removed in one event: other events never saw it, so no write remains.
+            Some(DraftWrite::Spawned { .. }) => {
                 self.product.writes.remove(&object);
             }
-            Some(write) => *write = Write::Removed,
+            Some(write) => *write = DraftWrite::Removed,
             None => (),
         }
     }
 
-    /// Sets an object's motion, in the scope. Whatever its mover sent before is void.
+    /// Sets an object's motion, within the scope. Moves that its player sent before become void.
     pub fn place(&mut self, object: ObjectId, place: Position, velocity: Velocity, heading: Heading) {
         let Some(before) = self.look("place", object) else { return };
         if !self.scope.has_place(place) && before.position_at(self.now) != place {
@@ -255,66 +258,67 @@ impl<'a> Draft<'a> {
         self.set_motion("place", object, place, velocity, heading);
     }
 
-    /// Moves an object to any place of the world, where it stands still.
+    /// Puts an object at any place of the world, where it stands still.
     pub fn depart(&mut self, object: ObjectId, place: Position) {
         let heading = self.current_motion(object).map_or(Heading::EAST, |it| it.heading);
         self.set_motion("depart", object, place, Velocity::ZERO, heading);
     }
 
-    /// Changes an object's course, from where it is: a move, not a write. Of an object that this event writes
-    /// to, the new course is part of the write, so that whoever applies the event has both or neither.
+    /// Changes an object's velocity and heading from its present position: a move, not a write. If this event also
+    /// writes the object, the new motion is part of the write, so that every replica applies both or neither.
     pub fn steer(&mut self, object: ObjectId, velocity: Velocity, heading: Heading) {
         let Some(motion) = self.look("steer", object) else { return };
-        if !self.is_somewhere("steer", object) {
+        if !self.has_position("steer", object) {
             return;
         }
         let steered = Motion { velocity, heading, ..motion.rebased(self.now) };
         let steered = match motion.sequence.checked_add(1) {
             Some(sequence) => Motion { sequence, ..steered },
-            None => Motion { generation: raised(&motion), sequence: 0, ..steered },
+            // Sequences are used up: a new generation starts them anew.
+            None => Motion { generation: next_generation(&motion), sequence: 0, ..steered },
         };
         match self.product.writes.get_mut(&object) {
-            Some(Write::Spawned { motion, .. }) => *motion = steered,
-            Some(Write::Changed { motion, .. }) => *motion = Some(steered),
-            Some(Write::Removed) => (),
+            Some(DraftWrite::Spawned { motion, .. }) => *motion = steered,
+            Some(DraftWrite::Changed { motion, .. }) => *motion = Some(steered),
+            Some(DraftWrite::Removed) => (),
             None => {
                 self.product.steered.insert(object, steered);
             }
         }
     }
 
-    /// Says something to players.
+    /// Sends an encoded notice to players.
     pub fn notify(&mut self, to: Hearers, bytes: Vec<u8>) {
-        if self.may_say("notices", self.product.notices.len(), bytes.len()) {
+        if self.may_send("notices", self.product.notices.len(), bytes.len()) {
             self.product.notices.push((to, bytes));
         }
     }
 
-    /// Says something to beyond the event's reach.
+    /// Sends an encoded letter to beyond the scope.
     pub fn send(&mut self, to: Addressee, bytes: Vec<u8>) {
-        if self.may_say("letters", self.product.letters.len(), bytes.len()) {
+        if self.may_send("letters", self.product.letters.len(), bytes.len()) {
             self.product.letters.push((to, bytes));
         }
     }
 
-    /// Says something to an object, later.
+    /// Sets a timer: sends an encoded letter to an object, later.
     pub fn schedule(&mut self, object: ObjectId, after: Span, bytes: Vec<u8>) {
         if TIMER_MAX < after {
             let days = after.as_secs_f64() / 86_400.0;
             return self.fail(format!("tx.schedule after {days} days: the most is 366; schedule again then"));
         }
-        let may = self.may_say("timers", self.product.timers.len(), bytes.len());
+        let may = self.may_send("timers", self.product.timers.len(), bytes.len());
         if may && self.look("schedule", object).is_some() {
             self.product.timers.push((object, self.now + after.max(TIMER_MIN), bytes));
         }
     }
 
-    /// Notes that the game did something wrong. The first fault is the one told.
+    /// Notes a fault of the game. Only the first is kept, because later ones may follow from it.
     pub fn fail(&mut self, text: String) {
         self.fault.get_or_insert(text);
     }
 
-    /// Everything this transaction may look at, in the order of names: what the scope holds, and the actor.
+    /// All objects that this transaction may read, in the order of names: those in the scope, and the actor.
     pub fn everything(&mut self) -> Vec<ObjectId> {
         let mut found = match self.scope.clone() {
             Scope::Area { centre, radius } => self.near(centre, radius),
@@ -327,11 +331,12 @@ impl<'a> Draft<'a> {
         found
     }
 
-    /// An object's motion, if it exists and may be looked at.
+    /// The motion of an object that exists and is in scope. Notes the read, or a fault beyond the scope.
     fn look(&mut self, what: &str, object: ObjectId) -> Option<Motion> {
         let motion = self.current_motion(object)?;
-        let mine = self.product.writes.contains_key(&object) || self.actor == Some(object);
-        if !mine && !self.scope.holds(object, &motion, self.now) {
+        // Written objects stay in reach, although this event may have moved them out of the scope.
+        let is_own = self.product.writes.contains_key(&object) || self.actor == Some(object);
+        if !is_own && !self.scope.holds(object, &motion, self.now) {
             let (place, scope) = (motion.position_at(self.now), &self.scope);
             let text = if object == WORLD {
                 format!(
@@ -351,10 +356,10 @@ impl<'a> Draft<'a> {
 
     fn current_motion(&self, object: ObjectId) -> Option<Motion> {
         match self.product.writes.get(&object) {
-            Some(Write::Spawned { motion, .. } | Write::Changed { motion: Some(motion), .. }) => {
+            Some(DraftWrite::Spawned { motion, .. } | DraftWrite::Changed { motion: Some(motion), .. }) => {
                 Some(*motion)
             }
-            Some(Write::Removed) => None,
+            Some(DraftWrite::Removed) => None,
             _ => self
                 .product
                 .steered
@@ -379,36 +384,38 @@ impl<'a> Draft<'a> {
         heading: Heading,
     ) {
         let Some(before) = self.look(what, object) else { return };
-        if !self.is_somewhere(what, object) {
+        if !self.has_position(what, object) {
             return;
         }
-        // Counted from what the world has, not from this event's own draft: one event, one generation.
-        let generation = self.objects.find(object).map_or(before.generation, |(motion, _)| raised(motion));
+        // Counted from the zone's motion, not from this draft: one event raises the generation once at most.
+        let generation =
+            self.objects.find(object).map_or(before.generation, |(motion, _)| next_generation(motion));
         let start = Millis::floor(self.now);
         let new = Motion { position, velocity, heading, start, generation, sequence: 0 };
         match self.write(object) {
-            Some(Write::Spawned { motion, .. }) => *motion = new,
-            Some(Write::Changed { motion, .. }) => *motion = Some(new),
-            Some(Write::Removed) | None => (),
+            Some(DraftWrite::Spawned { motion, .. }) => *motion = new,
+            Some(DraftWrite::Changed { motion, .. }) => *motion = Some(new),
+            Some(DraftWrite::Removed) | None => (),
         }
     }
 
-    /// The world as a whole is nowhere, so it cannot go elsewhere, and without it nothing is left to remember.
-    fn is_somewhere(&mut self, what: &str, object: ObjectId) -> bool {
+    /// False, and a fault, for `WORLD`: it has no position, and it exists as long as the world.
+    fn has_position(&mut self, what: &str, object: ObjectId) -> bool {
         if object == WORLD {
             self.fail(format!("tx.{what} of WORLD: it has no place and stays for ever; use tx.update"));
         }
         object != WORLD
     }
 
-    /// The pending write of an object that exists, a new one if there is none and there is room.
-    fn write(&mut self, object: ObjectId) -> Option<&mut Write> {
+    /// The pending write of an existing object; a new one if there is none and the limit allows it.
+    fn write(&mut self, object: ObjectId) -> Option<&mut DraftWrite> {
         if !self.product.writes.contains_key(&object) && !self.has_room() {
             return None;
         }
+        // A motion steered earlier in this event moves into the write: see `steer`.
         let steered = self.product.steered.remove(&object);
         let write = self.product.writes.entry(object);
-        Some(write.or_insert(Write::Changed { state: None, motion: steered }))
+        Some(write.or_insert(DraftWrite::Changed { state: None, motion: steered }))
     }
 
     fn has_room(&mut self) -> bool {
@@ -421,8 +428,8 @@ impl<'a> Draft<'a> {
         has_room
     }
 
-    fn may_say(&mut self, what: &str, said: usize, len: usize) -> bool {
-        let may = said < SAYS_MAX;
+    fn may_send(&mut self, what: &str, sent: usize, len: usize) -> bool {
+        let may = sent < SAYS_MAX;
         if !may {
             self.fail(format!(
                 "an event makes at most {SAYS_MAX} {what}: make fewer, or make the rest in a later event"
@@ -440,6 +447,6 @@ impl<'a> Draft<'a> {
 }
 
 /// The generation after that of `motion`.
-fn raised(motion: &Motion) -> u32 {
+fn next_generation(motion: &Motion) -> u32 {
     motion.generation.checked_add(1).expect("an object is placed fewer than 2^32 times")
 }

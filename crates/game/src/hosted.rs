@@ -1,59 +1,61 @@
-//! A game without its types: what a zone calls. Everything goes in and out as bytes, so that zones, logs and
-//! backups are compiled once and know no game.
+//! A game without its types, as zones call it. Arguments and results are bytes, so that zones, logs and backups are
+//! compiled once and know no game.
 
 use crate::codec::{decode, encode};
 use crate::config::{MESSAGE_MAX, NAME_MAX, REFUSAL_MAX, SCOPE_MAX, STATE_MAX, THINK_MIN};
 use crate::schema::schema_hash;
-use crate::{Addressee, Data, Draft, Game, MigrateError, Objects, PlayerId, Scope, Tx, View, Viewer, WORLD};
+use crate::{
+    Addressee, Data, Draft, Game, MigrateError, Objects, PlayerId, Scope, ScopeView, Tx, Viewer, WORLD,
+};
 use machine::{Span, Time};
 use space::{Distance, Motion, ObjectId, Polygon, Position};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a zone asks a game to do: one event.
+/// One event that a zone asks a game to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Call<'a> {
-    /// Fill a new world.
+    /// Fill one region of a new world.
     Populate {
-        /// Where.
+        /// The region of the calling zone.
         region: &'a Polygon,
     },
-    /// A player's action.
+    /// Execute an action of a player.
     Act {
         /// The player's avatar.
         actor: ObjectId,
-        /// What they want.
+        /// The encoded `Game::Action`.
         action: &'a [u8],
     },
-    /// A letter, or a timer.
+    /// Deliver a letter, or a timer that is due.
     Letter {
-        /// For whom.
+        /// The addressee of the letter.
         to: Addressee,
-        /// What it says.
+        /// The encoded `Game::Letter`.
         letter: &'a [u8],
     },
-    /// An object thinks.
+    /// Let an NPC think once.
     Think {
-        /// Which.
+        /// The object that thinks.
         object: ObjectId,
     },
-    /// A player comes.
+    /// Make an avatar for a player who enters.
     Join {
-        /// Who.
+        /// The player who enters the world.
         player: PlayerId,
-        /// What they are called.
+        /// The player's name; cut to `NAME_MAX` characters.
         name: &'a str,
     },
-    /// A player is gone.
+    /// End the stay of a player who left.
     Leave {
-        /// The avatar left behind.
+        /// The avatar of the player who left.
         avatar: ObjectId,
     },
 }
 
 impl Call<'_> {
-    /// Whose event it is: in its scope wherever it is by the time the event runs.
+    /// The object whose event this is: it is in scope wherever it is when the event runs.
     pub const fn actor(&self) -> Option<ObjectId> {
         match *self {
             Self::Act { actor, .. } => Some(actor),
@@ -64,25 +66,25 @@ impl Call<'_> {
     }
 }
 
-/// What a call led to, besides what is in its [`Draft`].
+/// The result of a call, besides the changes in its [`Draft`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
-    /// A thinker's next pause.
+pub struct CallOutput {
+    /// Pause until the object's next thought; `None` ends its thinking.
     pub think_after: Option<Span>,
-    /// A newcomer's avatar.
+    /// The new avatar of a player who entered.
     pub avatar: Option<ObjectId>,
 }
 
-/// Why an event did not happen.
+/// The reason why an event did not happen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Refused {
-    /// The game said no: its encoded `Refusal`.
+pub enum CallError {
+    /// The game refused it: its encoded `Game::Refusal`.
     ByGame(Vec<u8>),
-    /// The game did something it must not, or panicked. Says what to mend.
+    /// The game broke a limit or its scope, or panicked. The text tells its author what to mend.
     Fault(String),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ByGame(refusal) => write!(f, "refused by the game, in {} bytes", refusal.len()),
@@ -91,42 +93,42 @@ impl fmt::Display for Refused {
     }
 }
 
-/// A game as zones know it. Made of any [`Game`] by [`Hosted`].
-pub trait Rules: Send + Sync {
-    /// What the world is called.
+/// A game as zones call it, in bytes. [`Hosted`] implements it for any [`Game`].
+pub trait HostedGame: Send + Sync {
+    /// [`Game::NAME`], the name of the world.
     fn name(&self) -> &'static str;
-    /// How far events reach and players sense.
+    /// [`Game::RANGE`]: no event reaches and no player senses farther.
     fn range(&self) -> Distance;
-    /// What the game's types look like, as a number.
+    /// The schema hash of the game's types.
     fn schema(&self) -> u64;
-    /// The world's own state, at its start.
+    /// The encoded state of `WORLD` in a new world.
     fn world(&self) -> Option<Vec<u8>>;
-    /// Where a new player enters.
+    /// The place at which a new player enters.
     fn entrance(&self, player: PlayerId) -> Position;
-    /// How far a call reaches.
-    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, Refused>;
-    /// Carries a call out.
-    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused>;
-    /// Whether somebody may move like this.
-    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused>;
-    /// What a viewer may see of an object.
+    /// The scope that a call needs, at most the game's range.
+    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, CallError>;
+    /// Runs a call in `draft`. The caller keeps the draft's product only if the result is `Ok`.
+    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<CallOutput, CallError>;
+    /// Refuses a move of a player that the game does not allow.
+    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), CallError>;
+    /// The encoded `Game::Shown` of an object for a viewer; `None` hides it.
     fn show(&self, object: &[u8], to: Viewer) -> Option<Vec<u8>>;
-    /// What kind of viewer the player of this avatar is.
+    /// The class of viewers to which the player of this avatar belongs.
     fn class(&self, avatar: &[u8]) -> u8;
-    /// Whether relevance is anything but distance and direction.
+    /// True if [`HostedGame::relevance`] depends on states, not only on distance and direction.
     fn grades(&self) -> bool;
-    /// How much an observer cares for a subject.
+    /// The relevance of a subject to an observer, 0 to 1; `graded` is the policy's value.
     fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32;
-    /// Whether an object thinks.
+    /// True if the object is an NPC that thinks.
     fn thinks(&self, object: &[u8]) -> bool;
-    /// Brings a state that another version saved up to date.
+    /// Converts a state that another version of the game saved.
     fn migrate(&self, schema: u64, state: &[u8]) -> Result<Vec<u8>, MigrateError>;
 }
 
-/// Makes [`Rules`] of a [`Game`].
+/// Implements [`HostedGame`] for a [`Game`]: decodes arguments, encodes results, catches panics, checks limits.
 pub struct Hosted<G>(pub G);
 
-impl<G: Game> Rules for Hosted<G> {
+impl<G: Game> HostedGame for Hosted<G> {
     fn name(&self) -> &'static str {
         G::NAME
     }
@@ -148,19 +150,20 @@ impl<G: Game> Rules for Hosted<G> {
         caught(|| self.0.entrance(player)).unwrap_or_default()
     }
 
-    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, Refused> {
+    fn scope(&self, objects: &dyn Objects, now: Time, call: Call<'_>) -> Result<Scope, CallError> {
         let place = |object| {
             let found = objects.find(object).map(|(motion, _)| motion.position_at(now));
-            found.ok_or_else(|| Refused::Fault(format!("object {object} is gone")))
+            found.ok_or_else(|| CallError::Fault(format!("object {object} is gone")))
         };
         match call {
             Call::Populate { .. } => Ok(Scope::area(Position::ORIGIN, Distance::MAX)),
             Call::Act { actor, action } => {
                 let from = place(actor)?;
                 let action: G::Action = message("an action", action)?;
-                let scope = caught(|| self.0.scope(&View::new(objects, now), actor, &action))?;
+                let scope = caught(|| self.0.scope(&ScopeView::new(objects, now), actor, &action))?;
                 checked::<G>(scope.map_err(|refusal| refused(&refusal))?, from)
             }
+            // WORLD has no position, so its events cannot have an area.
             Call::Letter { to: Addressee::Object(WORLD) | Addressee::World, .. } => {
                 Ok(Scope::objects([WORLD]))
             }
@@ -171,18 +174,21 @@ impl<G: Game> Rules for Hosted<G> {
                     Addressee::World => Position::ORIGIN,
                 };
                 let letter: G::Letter = message("a letter", letter)?;
-                checked::<G>(caught(|| self.0.letter_scope(&View::new(objects, now), to, &letter))?, from)
+                checked::<G>(
+                    caught(|| self.0.letter_scope(&ScopeView::new(objects, now), to, &letter))?,
+                    from,
+                )
             }
             Call::Think { object } => {
                 let from = place(object)?;
-                checked::<G>(caught(|| self.0.think_scope(&View::new(objects, now), object))?, from)
+                checked::<G>(caught(|| self.0.think_scope(&ScopeView::new(objects, now), object))?, from)
             }
             Call::Leave { avatar } => {
                 let from = place(avatar)?;
-                checked::<G>(caught(|| self.0.leave_scope(&View::new(objects, now), avatar))?, from)
+                checked::<G>(caught(|| self.0.leave_scope(&ScopeView::new(objects, now), avatar))?, from)
             }
             Call::Join { player, .. } => {
-                // Whoever has no entrance comes in at the origin.
+                // A panic here must not lock a player out: `entrance` falls back to the origin.
                 let entrance = self.entrance(player);
                 let scope = caught(|| self.0.join_scope(player));
                 checked::<G>(scope.unwrap_or_else(|_| Scope::area(entrance, G::RANGE)), entrance)
@@ -190,18 +196,18 @@ impl<G: Game> Rules for Hosted<G> {
         }
     }
 
-    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused> {
-        let ran = self.carried_out(draft, call);
+    fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<CallOutput, CallError> {
+        let output = self.call_game(draft, call);
         // A fault outranks a refusal: a game that sees nothing beyond its scope may well refuse because of it,
         // and its author would look for the reason in the wrong place.
         match draft.fault() {
-            Some(fault) => Err(Refused::Fault(fault.to_owned())),
-            None => ran,
+            Some(fault) => Err(CallError::Fault(fault.to_owned())),
+            None => output,
         }
     }
 
-    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), Refused> {
-        let mover = decode("a state", mover).map_err(Refused::Fault)?;
+    fn allows(&self, mover: &[u8], before: &Motion, after: &Motion) -> Result<(), CallError> {
+        let mover = decode("a state", mover).map_err(CallError::Fault)?;
         caught(|| self.0.allows(&mover, before, after))?.map_err(|refusal| refused(&refusal))
     }
 
@@ -223,8 +229,9 @@ impl<G: Game> Rules for Hosted<G> {
     fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32 {
         let states = decode("a state", observer).ok().zip(decode("a state", subject).ok());
         let Some((observer, subject)) = states else { return graded };
-        let said = caught(|| self.0.relevance(&observer, &subject, graded)).unwrap_or(graded);
-        if said.is_nan() { graded } else { said.clamp(0.0, 1.0) }
+        let relevance = caught(|| self.0.relevance(&observer, &subject, graded)).unwrap_or(graded);
+        // `clamp` would pass NaN on.
+        if relevance.is_nan() { graded } else { relevance.clamp(0.0, 1.0) }
     }
 
     fn thinks(&self, object: &[u8]) -> bool {
@@ -240,64 +247,65 @@ impl<G: Game> Rules for Hosted<G> {
 }
 
 impl<G: Game> Hosted<G> {
-    fn carried_out(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<Ran, Refused> {
+    fn call_game(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<CallOutput, CallError> {
         match call {
             Call::Populate { region } => {
                 caught(|| self.0.populate(&mut Tx::new(draft), region))?;
                 draft.keep_within(region);
-                Ok(Ran::default())
+                Ok(CallOutput::default())
             }
             Call::Act { actor, action } => {
                 let action = message("an action", action)?;
-                let ran = caught(|| self.0.execute(&mut Tx::new(draft), actor, action))?;
-                ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
+                let result = caught(|| self.0.execute(&mut Tx::new(draft), actor, action))?;
+                result.map(|()| CallOutput::default()).map_err(|refusal| refused(&refusal))
             }
             Call::Letter { to, letter } => {
                 let letter = message("a letter", letter)?;
-                let ran = caught(|| self.0.on_letter(&mut Tx::new(draft), to, letter))?;
-                ran.map(|()| Ran::default()).map_err(|refusal| refused(&refusal))
+                let result = caught(|| self.0.on_letter(&mut Tx::new(draft), to, letter))?;
+                result.map(|()| CallOutput::default()).map_err(|refusal| refused(&refusal))
             }
             Call::Think { object } => {
                 let think_after = caught(|| self.0.think(&mut Tx::new(draft), object))?;
-                Ok(Ran { think_after: think_after.map(|it| it.max(THINK_MIN)), avatar: None })
+                Ok(CallOutput { think_after: think_after.map(|it| it.max(THINK_MIN)), avatar: None })
             }
             Call::Join { player, name } => {
+                // By characters, not bytes: a cut inside a character would not be UTF-8.
                 let name: String = name.chars().take(NAME_MAX).collect();
                 let avatar = caught(|| self.0.on_join(&mut Tx::new(draft), player, &name))?;
                 let avatar = avatar.map_err(|refusal| refused(&refusal))?;
-                newborn(draft, avatar)
+                new_avatar(draft, avatar)
             }
             Call::Leave { avatar } => {
                 caught(|| self.0.on_leave(&mut Tx::new(draft), avatar))?;
-                Ok(Ran::default())
+                Ok(CallOutput::default())
             }
         }
     }
 }
 
-/// An avatar must be new: two players in one body would share one count of actions.
-fn newborn(draft: &Draft<'_>, avatar: ObjectId) -> Result<Ran, Refused> {
+/// Checks that the avatar is new: two players of one avatar would share one count of actions.
+fn new_avatar(draft: &Draft<'_>, avatar: ObjectId) -> Result<CallOutput, CallError> {
     if !draft.has_spawned(avatar) {
         let text = format!("Game::on_join gives object {avatar}, which it did not spawn: spawn an avatar");
-        return Err(Refused::Fault(text));
+        return Err(CallError::Fault(text));
     }
-    Ok(Ran { avatar: Some(avatar), think_after: None })
+    Ok(CallOutput { avatar: Some(avatar), think_after: None })
 }
 
-/// Bytes from a player or a log, as the game's type.
-fn message<T: Data>(what: &str, bytes: &[u8]) -> Result<T, Refused> {
+/// Decodes bytes from a player or a log.
+fn message<T: Data>(what: &str, bytes: &[u8]) -> Result<T, CallError> {
     if MESSAGE_MAX < bytes.len() {
-        return Err(Refused::Fault(format!("{what} of {} bytes: the most is {MESSAGE_MAX}", bytes.len())));
+        return Err(CallError::Fault(format!("{what} of {} bytes: the most is {MESSAGE_MAX}", bytes.len())));
     }
-    decode(what, bytes).map_err(Refused::Fault)
+    decode(what, bytes).map_err(CallError::Fault)
 }
 
-fn refused(refusal: &impl Data) -> Refused {
-    encode("a refusal", refusal, REFUSAL_MAX).map_or_else(Refused::Fault, Refused::ByGame)
+fn refused(refusal: &impl Data) -> CallError {
+    encode("a refusal", refusal, REFUSAL_MAX).map_or_else(CallError::Fault, CallError::ByGame)
 }
 
-/// A scope that an event of somebody standing at `from` may have.
-fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, Refused> {
+/// Checks the limits of a scope that the game declares for an event of an object at `from`.
+fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, CallError> {
     let range = G::RANGE.metres();
     let fault = match &scope {
         Scope::Area { radius, .. } if G::RANGE < *radius => format!(
@@ -312,19 +320,19 @@ fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, Refused> {
         }
         _ => return Ok(scope),
     };
-    Err(Refused::Fault(fault))
+    Err(CallError::Fault(fault))
 }
 
-/// Runs game code. A panic in it is the game's fault and nobody else's: what it had written so far is in a
-/// draft that is thrown away.
-fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Refused> {
+/// Runs game code and turns a panic into a fault. Unwind safe: everything written so far is in a draft that is
+/// discarded.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, CallError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
-        let text = said(panic.as_ref());
-        Refused::Fault(format!("the game panicked: {text}"))
+        let text = panic_message(panic.as_ref());
+        CallError::Fault(format!("the game panicked: {text}"))
     })
 }
 
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a word")
 }

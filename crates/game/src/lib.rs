@@ -1,12 +1,13 @@
 //! The game interface: the rules of a world, written once, run on one laptop or on many servers.
 //!
-//! The platform decides where and when, the game decides what. A game is a value that implements [`Game`]: six
-//! types, and functions that are called with them. This page builds one, step by step; `docs/game.md` in the
-//! repository is the longer text.
+//! The platform decides where and when an event runs, the game decides its effects. A game is a value that implements
+//! [`Game`]: six types, and functions that zones call with them. This page builds one, step by step; `docs/game.md` in
+//! the repository is the longer text.
 //!
-//! 1. **Types.** What there is is [`Game::State`]: trees and pickers. What a player may see of it is
-//!    [`Game::Shown`], what a player can want [`Game::Action`], what players are told [`Game::Notice`], why
-//!    something does not happen [`Game::Refusal`]. Events speak to elsewhere and to later by [`Game::Letter`].
+//! 1. **Types.** [`Game::State`] is everything stored about one object: here a tree or a picker. [`Game::Shown`] is the
+//!    part of it that a player may see, [`Game::Action`] a request of a player, [`Game::Notice`] a message to players,
+//!    [`Game::Refusal`] the reason why an event does not happen. An event reaches beyond its scope, or into the
+//!    future, by a [`Game::Letter`].
 //!    All derive `Clone`, `Debug`, `Serialize`, `Deserialize` and `Schema`, so `Cargo.toml` says:
 //!    ```toml
 //!    [dependencies]
@@ -16,31 +17,31 @@
 //!    ```
 //!    (Or with the first line alone: derive from [`serde`] and [`postcard_schema`] as re-exported here, and put
 //!    `#[serde(crate = "game::serde")]` and `#[postcard(crate = game::postcard_schema)]` on each type.)
-//! 2. **A world.** [`Game::populate`] plants it, [`Game::on_join`] makes an avatar for a newcomer.
-//!    [`Game::RANGE`] is how far anything reaches.
-//! 3. **Actions.** [`Game::scope`] says what an action may touch: here the actor, who is always in it, and one
-//!    other. [`Game::execute`] does it in a [`Tx`]: all of it becomes true at once. If it refuses, nothing does,
-//!    however much it had written.
-//! 4. **Walking** needs no action: [`Game::allows`] only says how fast.
-//! 5. **Time.** [`Tx::schedule`] sends a letter to a tree's own future; [`Game::on_letter`] gets it. No clock, no
-//!    chance but [`Tx::now`] and [`Tx::chance`]: the same event comes out the same on every machine.
-//! 6. **Secrets.** [`Game::show`] tells everybody's name, but only one's own apples.
+//! 2. **A world.** [`Game::populate`] fills a new world, [`Game::on_join`] makes an avatar for a new player.
+//!    [`Game::RANGE`] is the farthest that an event reaches and a player senses.
+//! 3. **Actions.** [`Game::scope`] declares the objects that an action may read and write: here the actor, which is
+//!    always in the scope, and one other. [`Game::execute`] runs the action in a [`Tx`], all or nothing: a refusal
+//!    undoes every write.
+//! 4. **Walking** needs no action: [`Game::allows`] only limits the speed.
+//! 5. **Time.** [`Tx::schedule`] sends a letter to a tree for later; [`Game::on_letter`] receives it. Time and chance
+//!    come from [`Tx::now`] and [`Tx::chance`] only, so that the same event gives the same result on every computer.
+//! 6. **Secrets.** [`Game::show`] shows the names of all pickers to every player, but the apples only to their owner.
 //! 7. **Testing.** [`Solo`] is a whole world in one value, as in `main` below.
 //!
 //! ```
 #![doc = include_str!("../examples/orchard.rs")]
 //! ```
 //!
-//! Servers know no game's types: they call [`Rules`], which [`Hosted`] makes of any game, and keep or throw away the
-//! [`Product`] of a [`Draft`]. Browsers get the types as [`typescript()`].
+//! Zones know no game's types: they call [`HostedGame`], which [`Hosted`] implements for any game, and keep or discard
+//! the [`Product`] of a [`Draft`]. Browsers get the types as [`typescript()`].
 //!
-//! This crate never decides when or where something runs, never sends anything, and has no clock or chance.
+//! This crate never decides when or where an event runs, sends nothing, and has no clock and no random source.
 
 pub mod config;
 
 mod name;
 
-mod rules;
+mod game;
 mod scope;
 mod tx;
 
@@ -56,18 +57,18 @@ mod schema;
 mod typescript;
 
 mod solo;
-mod table;
+mod solo_table;
 
-pub use bot::{Bot, Intent, Sight, Sighted};
-pub use draft::{Draft, Names, Objects, Product, Write};
-pub use hosted::{Call, Hosted, Ran, Refused, Rules};
+pub use bot::{Bot, BotView, Intent, VisibleObject};
+pub use draft::{Draft, DraftWrite, NameAllocator, Objects, Product};
+pub use game::{Data, Game, MigrateError, Viewer};
+pub use hosted::{Call, CallError, CallOutput, Hosted, HostedGame};
 pub use movement::is_within_speed;
 pub use name::{Addressee, Hearers, PlayerId, WORLD};
-pub use rules::{Data, Game, MigrateError, Viewer};
 pub use schema::{schema_hash, schema_text, schemas};
 pub use scope::Scope;
 pub use solo::Solo;
-pub use table::Table;
-pub use tx::{Tx, View};
+pub use solo_table::SoloTable;
+pub use tx::{ScopeView, Tx};
 pub use typescript::{TypescriptError, typescript};
 pub use {machine, postcard_schema, serde, space};

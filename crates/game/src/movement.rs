@@ -1,15 +1,15 @@
-//! Help for [`crate::Game::allows`].
+//! A check of speed for [`crate::Game::allows`].
 
 use space::{Distance, Motion};
 
-/// How much faster than allowed a path may look, in thousandths: clocks and roundings differ.
+/// Tolerated excess of speed, in thousandths: clocks differ, and positions are rounded.
 const TOLERANCE: u64 = 50;
 
-/// How far a path may jump whatever its speed, in millimetres: two roundings and a little jitter.
+/// Tolerated jump at any speed, in millimetres: two roundings and a little jitter.
 const SLACK: u64 = 250;
 
-/// Whether somebody who moved as `before` can move as `after` without ever being faster than `speed` per
-/// second: neither on the way to where `after` starts, nor from there on.
+/// True if an object can change its motion from `before` to `after` without exceeding `speed` per second: neither on
+/// the way to the start of `after`, nor from there on.
 pub fn is_within_speed(before: &Motion, after: &Motion, speed: Distance) -> bool {
     let speed = u64::from(speed.millimetres());
     let allowed = speed * (1000 + TOLERANCE) / 1000;
@@ -18,7 +18,7 @@ pub fn is_within_speed(before: &Motion, after: &Motion, speed: Distance) -> bool
     let millis = after.start.0.saturating_sub(before.start.0);
     let reach = u128::from(allowed) * u128::from(millis) / 1000 + u128::from(SLACK);
     let stepped = u128::from(before.position.distance_squared(after.position));
-    // Saturating: a start far in the future comes from a liar, and must not become a panic.
+    // Saturating: a hostile client may send a start far in the future, and an overflow must not become a panic.
     fast <= allowed * allowed && stepped <= reach.saturating_mul(reach)
 }
 
@@ -41,7 +41,10 @@ mod tests {
         let speed = Distance::of_metres(5);
         let before = motion(1_000, 0, 5_000);
         assert!(is_within_speed(&before, &motion(2_000, 5_000, 5_000), speed));
-        assert!(is_within_speed(&before, &motion(2_000, -5_000, 0), speed), "it may have turned unheard");
+        assert!(
+            is_within_speed(&before, &motion(2_000, -5_000, 0), speed),
+            "the object may have turned in between"
+        );
         assert!(!is_within_speed(&before, &motion(2_000, 5_600, 0), speed), "5.6 m in a second");
         assert!(!is_within_speed(&before, &motion(2_000, 5_000, 5_300), speed), "5.3 m/s from here on");
         assert!(!is_within_speed(&before, &motion(500, 5_000, 0), speed), "time does not run back");

@@ -1,14 +1,14 @@
-//! What a game's types look like, for other languages and for saved worlds.
+//! The schema of a game's types as text and as a hash, for other languages and for saved worlds.
 //!
-//! The text that is hashed is our own (`docs/schema.md`), so that a new release of a library changes no number
-//! in a file.
+//! The hashed text has a format of our own (`docs/schema.md`), so that a new release of a library does not change the
+//! hash in a saved world.
 
 use crate::Game;
 use crate::config::SCHEMA_DEPTH_MAX;
 use postcard_schema::Schema;
 use postcard_schema::schema::{DataModelType as Kind, DataModelVariant as Form, NamedType, NamedValue};
 
-/// The types of a game that leave the server or the process, with what they are for.
+/// The types of a game that leave the process, each with its role.
 pub fn schemas<G: Game>() -> [(&'static str, &'static NamedType); 6] {
     [
         ("State", G::State::SCHEMA),
@@ -20,17 +20,17 @@ pub fn schemas<G: Game>() -> [(&'static str, &'static NamedType); 6] {
     ]
 }
 
-/// A number that changes whenever the shape of any of the game's types does. Saved worlds carry it.
+/// A hash that changes with the schema of any of the game's types. Saved worlds carry it.
 pub fn schema_hash<G: Game>() -> u64 {
     fnv(schema_text::<G>().as_bytes())
 }
 
-/// The shape of the game's types as text, one line each: what [`schema_hash`] is made of. See `docs/schema.md`.
+/// The schemas of the game's types as text, one line each: the input of [`schema_hash`]. See `docs/schema.md`.
 pub fn schema_text<G: Game>() -> String {
     schemas::<G>().into_iter().map(|(role, schema)| format!("{role} = {}\n", text(schema))).collect()
 }
 
-/// One type as text. Names stand only where the game chose them: those of lists or numbers are a library's.
+/// One type as text. Only names that the game chose appear: names of lists and numbers belong to a library.
 pub(crate) fn text(schema: &NamedType) -> String {
     let mut out = String::new();
     write_type(schema, SCHEMA_DEPTH_MAX, &mut out);
@@ -101,13 +101,13 @@ fn write_list(word: &str, parts: &[&NamedType], depth: usize, out: &mut String) 
     out.push(')');
 }
 
-/// A name as people call it: without `r#`, which Rust puts before keywords, and without type parameters.
+/// A name without `r#`, which Rust puts before keywords, and without type parameters.
 pub(crate) fn plain_name(name: &str) -> &str {
     let name = name.strip_prefix("r#").unwrap_or(name);
     name.split('<').next().unwrap_or(name)
 }
 
-/// A name in quotes, so that no name can be mistaken for anything else.
+/// Writes a name in quotes, so that it cannot be mistaken for a keyword of the format.
 fn write_named(word: &str, name: &str, out: &mut String) {
     out.push_str(word);
     out.push_str(" \"");
@@ -120,7 +120,7 @@ fn write_named(word: &str, name: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The word for a kind that has no parts.
+/// The keyword of a kind that has no parts.
 pub(crate) const fn simple(kind: &Kind) -> &'static str {
     match kind {
         Kind::Bool => "bool",
@@ -147,7 +147,7 @@ pub(crate) const fn simple(kind: &Kind) -> &'static str {
     }
 }
 
-/// FNV-1a, 64 bits: written out, because the number is kept in files and must never change by itself.
+/// FNV-1a, 64 bits: our own code, because saved worlds store the hash and a library must not change it.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! How far an event reaches: what it may see and write, and what is locked for it.
+//! The scope of an event: the objects that it may read and write, and that are locked for it.
 
 use crate::WORLD;
 use machine::Time;
@@ -6,33 +6,32 @@ use serde::{Deserialize, Serialize};
 use space::{Distance, Motion, ObjectId, Position};
 use std::fmt;
 
-/// What an event may touch. The actor is always part of it.
+/// The objects that an event may read and write. The actor is always among them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
-    /// Everything in a circle. Spawns lie in it, too. The world as a whole ([`WORLD`]) is nowhere, so it is in
-    /// no circle.
+    /// All objects in a circle; new objects are spawned inside, too. [`WORLD`] has no position, so it is in no circle.
     Area {
-        /// Its middle, at most the game's `RANGE` from the actor.
+        /// The circle's centre, at most the game's `RANGE` from the actor.
         centre: Position,
-        /// How far it reaches; at most the game's `RANGE`.
+        /// The circle's radius, at most the game's `RANGE`.
         radius: Distance,
     },
-    /// These objects, at most [`crate::config::SCOPE_MAX`], and nothing else. Nothing can be spawned.
+    /// Only these objects, at most [`crate::config::SCOPE_MAX`]. No object can be spawned.
     Objects(Vec<ObjectId>),
 }
 
 impl Scope {
-    /// Everything at most `radius` from `centre`.
+    /// All objects at most `radius` from `centre`.
     pub const fn area(centre: Position, radius: Distance) -> Self {
         Self::Area { centre, radius }
     }
 
-    /// These objects only: cheaper than an area, because nobody else has to wait.
+    /// These objects only: cheaper than an area, because events on other objects nearby need not wait.
     pub fn objects(objects: impl IntoIterator<Item = ObjectId>) -> Self {
         Self::Objects(objects.into_iter().collect())
     }
 
-    /// Whether an object that moves like this is inside at `now`.
+    /// True if an object with this motion is in scope at `now`.
     pub(crate) fn holds(&self, object: ObjectId, motion: &Motion, now: Time) -> bool {
         match self {
             Self::Area { centre, radius } => {
@@ -42,7 +41,7 @@ impl Scope {
         }
     }
 
-    /// Whether something can be put there.
+    /// True if an object may be spawned or placed there.
     pub(crate) fn has_place(&self, place: Position) -> bool {
         match self {
             Self::Area { centre, radius } => centre.is_within(*radius, place),
@@ -50,7 +49,7 @@ impl Scope {
         }
     }
 
-    /// Whether a circle lies inside, so that a search in it misses nothing.
+    /// True if a whole circle is in scope, so that a search in it misses nothing.
     pub(crate) fn has_circle(&self, middle: Position, reach: Distance) -> bool {
         match self {
             Self::Area { centre, radius } => {

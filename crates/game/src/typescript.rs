@@ -1,6 +1,6 @@
-//! A game's types in TypeScript, so that a browser can speak to any game: types, codec, test vectors.
+//! A game's types in TypeScript, for browser clients: types, codec, test vectors.
 //!
-//! Everything is made from the schemas, as text. Nothing is written to a disk here.
+//! All of it is generated as text from the schemas; the caller writes the files.
 
 mod names;
 mod sample;
@@ -8,46 +8,46 @@ mod write;
 
 use crate::config::SCHEMA_DEPTH_MAX;
 use crate::{Data, Game};
-use names::Names;
+use names::TypeNames;
 use postcard_schema::schema::{DataModelType as Kind, DataModelVariant as Form, NamedType, NamedValue};
-use sample::{Sample, samples};
+use sample::{SampleValue, samples};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Why there is no TypeScript for a game.
+/// The reason why a game's types cannot be written as TypeScript.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TypescriptError {
-    /// It would hold a type inside itself, or nearly so.
+    /// The type is nested too deeply, perhaps within itself.
     #[error("{0} is nested more than {SCHEMA_DEPTH_MAX} deep: flatten it")]
     TooDeep(String),
-    /// A few bytes could claim any number of elements.
+    /// The type holds a list whose elements have no bytes, so that a few bytes could claim any number of elements.
     #[error("{0} holds a list of things that take no bytes: store how many there are instead")]
     ListOfNothing(String),
-    /// A schema is no value of a game.
+    /// The type holds a schema, which is no value of a game.
     #[error("{0} holds a schema: schemas are not for games")]
     Schema(String),
-    /// The derived schema and the derived bytes differ.
+    /// The derived schema does not describe the encoded bytes.
     #[error(
         "the schema of {name} is not what its bytes are ({why}): use no serde attribute that changes them, such as skip, flatten, tag or with"
     )]
     Mismatch {
-        /// Which of the game's types.
+        /// The role of the type, such as `State`.
         name: String,
-        /// What happened to a sample.
+        /// The way in which a sample failed.
         why: String,
     },
 }
 
-/// The game's types as a TypeScript module, and vectors to test it with: file names and their texts.
+/// The game's types as a TypeScript module, and test vectors for it: file names and their texts.
 ///
-/// For a game called `Orchard` these are `orchard.ts` and `orchard.vectors.json`. The module needs nothing but a
-/// browser or Node; what it holds stands in `docs/schema.md`.
+/// For a game called `Orchard` these are `orchard.ts` and `orchard.vectors.json`. The module has no dependencies;
+/// `docs/schema.md` lists its exports.
 pub fn typescript<G: Game>() -> Result<BTreeMap<String, String>, TypescriptError> {
     let schemas = crate::schemas::<G>();
     for (role, schema) in schemas {
         check(schema, SCHEMA_DEPTH_MAX).map_err(|flaw| flaw(role.to_owned()))?;
     }
-    let names = Names::of(&schemas);
+    let names = TypeNames::of(&schemas);
     let file = file_name(G::NAME);
     let module = write::module(G::NAME, crate::schema_hash::<G>(), &schemas, &names);
     Ok(BTreeMap::from([(format!("{file}.ts"), module), (format!("{file}.vectors.json"), vectors::<G>()?)]))
@@ -59,7 +59,7 @@ fn file_name(game: &str) -> String {
     letters.collect()
 }
 
-/// One vector per line: the type, its bytes in hex, and the value as [`Sample`] writes it.
+/// One vector per line: the type, its bytes in hex, and the value as [`SampleValue`] writes it.
 fn vectors<G: Game>() -> Result<String, TypescriptError> {
     let mut lines = Vec::new();
     vectors_of::<G::State>("State", &mut lines)?;
@@ -71,7 +71,7 @@ fn vectors<G: Game>() -> Result<String, TypescriptError> {
     Ok(format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
-/// The samples of a type that the type itself reads and writes like this.
+/// Adds the samples of a type that the Rust type decodes and encodes to the same bytes.
 fn vectors_of<T: Data>(role: &str, lines: &mut Vec<String>) -> Result<(), TypescriptError> {
     let samples = samples(T::SCHEMA);
     let before = lines.len();
@@ -91,22 +91,23 @@ fn vectors_of<T: Data>(role: &str, lines: &mut Vec<String>) -> Result<(), Typesc
     Ok(())
 }
 
-/// Whether a sample is a value of `T`. A type may refuse values that its schema allows (a position out of range),
-/// and a set may order them anew: such samples are left out.
-fn is_kept<T: Data>(sample: &Sample) -> Result<bool, String> {
+/// True if a sample is a value of `T`. A type may refuse values that its schema allows (a position out of range), and a
+/// set may reorder its elements: such samples are left out.
+fn is_kept<T: Data>(sample: &SampleValue) -> Result<bool, String> {
     match postcard::take_from_bytes::<T>(&sample.bytes) {
         Ok((value, [])) => Ok(postcard::to_stdvec(&value).is_ok_and(|bytes| bytes == sample.bytes)),
         Ok((_, rest)) => Err(format!("it leaves {} bytes unread", rest.len())),
+        // The type's own check, such as `try_from`, refuses the value.
         Err(postcard::Error::SerdeDeCustom) => Ok(false),
         Err(error) => Err(error.to_string()),
     }
 }
 
-type Flaw = fn(String) -> TypescriptError;
+type ErrorForType = fn(String) -> TypescriptError;
 
-/// Finds what cannot be written in TypeScript, or not safely.
-fn check(schema: &NamedType, depth: usize) -> Result<(), Flaw> {
-    let depth = depth.checked_sub(1).ok_or(TypescriptError::TooDeep as Flaw)?;
+/// Refuses types that cannot be decoded in TypeScript, or not safely.
+fn check(schema: &NamedType, depth: usize) -> Result<(), ErrorForType> {
+    let depth = depth.checked_sub(1).ok_or(TypescriptError::TooDeep as ErrorForType)?;
     match schema.ty {
         Kind::Schema => return Err(TypescriptError::Schema),
         Kind::Seq(inner) if takes_no_bytes(inner) => return Err(TypescriptError::ListOfNothing),
@@ -128,7 +129,7 @@ fn takes_no_bytes(schema: &NamedType) -> bool {
     }
 }
 
-/// The types that a type is made of, in order.
+/// The direct parts of a type, in order.
 fn parts(kind: &Kind) -> Vec<&'static NamedType> {
     match kind {
         Kind::Option(inner) | Kind::NewtypeStruct(inner) | Kind::Seq(inner) => vec![inner],
@@ -153,7 +154,7 @@ fn types(fields: &[&NamedValue]) -> Vec<&'static NamedType> {
     fields.iter().map(|field| field.ty).collect()
 }
 
-/// Whether the type gets a name in TypeScript: whatever has one that the game chose.
+/// True if the type gets a name in TypeScript: structs and enums, whose names the game chose.
 const fn is_declared(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -161,7 +162,7 @@ const fn is_declared(kind: &Kind) -> bool {
     )
 }
 
-/// Whether a value of the type may be `null`, so that an option of it needs a wrapper.
+/// True if a value of the type may be `null` in TypeScript, so that an option of it needs a wrapper.
 fn may_be_null(schema: &NamedType) -> bool {
     match schema.ty {
         Kind::Unit | Kind::UnitStruct | Kind::Option(_) => true,
@@ -170,10 +171,10 @@ fn may_be_null(schema: &NamedType) -> bool {
     }
 }
 
-/// Tuples this long, all of one type, are arrays.
+/// A tuple of at least this many elements of one type becomes an array: a schema does not tell them apart.
 const ARRAY_MIN: usize = 5;
 
-/// The element of a tuple that is really an array.
+/// The element type of a tuple that becomes an array.
 fn array_element(parts: &[&'static NamedType]) -> Option<&'static NamedType> {
     let first = *parts.first()?;
     (ARRAY_MIN <= parts.len() && parts.iter().all(|part| *part == first)).then_some(first)

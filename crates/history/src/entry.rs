@@ -1,45 +1,45 @@
-//! One thing that happened, and how requests for disks and directories become entries.
+//! An entry of a history, and the entries that requests to disks and directories become.
 
 use machine::{Address, Time, directory, disk};
 use serde::{Deserialize, Serialize};
 use space::{Epoch, ZoneId};
 use std::fmt;
-use zone::{Index, Note, Record, Reign, Snapshot};
+use zone::{Index, Leadership, Note, Record, StateSnapshot};
 
-/// The name of a record.
-pub type Name = (Epoch, Index);
+/// The name of a record: its epoch and its number.
+pub type RecordName = (Epoch, Index);
 
-/// One thing that happened.
+/// One line of a history: something that happened in a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When, by the clock that all processes share.
+    /// The time by the clock that all processes share.
     pub time: Time,
-    /// To whom: a replica, a player's session, a directory.
+    /// The machine it happened to: a replica, a player's session, a directory.
     pub by: Address,
-    /// What.
-    pub what: What,
+    /// The kind of entry, with its details.
+    pub what: EntryKind,
 }
 
-/// What happened.
+/// The kind of an entry, with its details.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
-    /// A new life begins. If there was an earlier one that did not stop, it was killed.
+pub enum EntryKind {
+    /// A new life of the process begins. If there was an earlier one that did not stop, it was killed.
     Started,
-    /// The disk that a life begins with would give back this record as its last one.
-    Holds(Option<Name>),
-    /// It says something about itself.
+    /// The last record on the disk with which a life begins.
+    Holds(Option<RecordName>),
+    /// The machine reports something about itself.
     Said(Note),
-    /// Records up to this one are on its disk.
-    Kept(Name),
-    /// A snapshot that stands for this record is on its disk.
-    Pictured(Name),
-    /// Its disk has forgotten the records from this number on.
+    /// Records up to this one are on the machine's disk.
+    Kept(RecordName),
+    /// A snapshot that covers this record is on the machine's disk.
+    Pictured(RecordName),
+    /// The machine's disk has deleted the records from this number on.
     Cut(Index),
     /// The directory made this swap.
-    Reign(ZoneId, Reign),
-    /// It was killed. Written by whoever killed it; a life that is followed by another need not be mentioned.
+    Leadership(ZoneId, Leadership),
+    /// The process was killed. Written by the process that killed it; not needed if another life follows.
     Crashed,
-    /// It ended by itself. Nothing follows in this life.
+    /// The process ended by itself. Nothing follows in this life.
     Stopped,
 }
 
@@ -47,108 +47,121 @@ impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>12} µs  {}  ", self.time.as_micros(), self.by.0)?;
         match &self.what {
-            What::Said(Note::Wrote { record, ran }) => match Record::from_bytes(record) {
+            EntryKind::Said(Note::Wrote { record, execution }) => match Record::from_bytes(record) {
                 Some(it) => {
-                    let asked = ran.as_ref().map_or("", |_| ", asked the game");
+                    let asked = execution.as_ref().map_or("", |_| ", asked the game");
                     write!(f, "wrote record {} of {:?}: {:?}{asked}", it.index, it.epoch, it.cause)
                 }
                 None => write!(f, "wrote {} bytes that are no record", record.len()),
             },
-            What::Said(note) => write!(f, "{note:?}"),
+            // Why `{:?}`: people read these lines, and checkers read the bytes.
+            EntryKind::Said(note) => write!(f, "{note:?}"),
             what => write!(f, "{what:?}"),
         }
     }
 }
 
-/// What a disk will have done when it has carried out a request; `None` for one that only reads. To be written when it
-/// answers [`disk::Done::Persisted`], and not if it fails.
-pub fn disk_keeps(request: &disk::Request) -> Option<What> {
+/// The entry for a disk request once the disk has carried it out; `None` for one that only reads. To be written when
+/// the disk answers [`disk::DiskReply::Persisted`], and not if it fails.
+pub fn disk_keeps(request: &disk::DiskRequest) -> Option<EntryKind> {
     match request {
-        disk::Request::Append { records, .. } => name_of_record(records.last()?).map(What::Kept),
-        disk::Request::Keep { snapshot, .. } => name_of_snapshot(snapshot).map(What::Pictured),
-        disk::Request::Cut { from, .. } => Some(What::Cut(*from)),
-        disk::Request::Recall { .. } => None,
+        disk::DiskRequest::Append { records, .. } => name_of_record(records.last()?).map(EntryKind::Kept),
+        disk::DiskRequest::Keep { snapshot, .. } => name_of_snapshot(snapshot).map(EntryKind::Pictured),
+        disk::DiskRequest::Cut { from, .. } => Some(EntryKind::Cut(*from)),
+        disk::DiskRequest::Recall { .. } => None,
     }
 }
 
-/// What a disk gives back at the beginning of a life.
-pub fn disk_recalled(recalled: &disk::Recalled) -> What {
+/// The entry for the contents of a disk at the beginning of a life.
+pub fn disk_recalled(recalled: &disk::DiskContents) -> EntryKind {
+    // The last record names the end of the log; without records the snapshot does.
     let record = recalled.records.last().and_then(|it| name_of_record(it));
     let snapshot = || recalled.snapshot.as_ref().and_then(|(_, bytes)| name_of_snapshot(bytes));
-    What::Holds(record.or_else(snapshot))
+    EntryKind::Holds(record.or_else(snapshot))
 }
 
-fn name_of_record(bytes: &[u8]) -> Option<Name> {
+fn name_of_record(bytes: &[u8]) -> Option<RecordName> {
     Record::from_bytes(bytes).map(|it| (it.epoch, it.index))
 }
 
-fn name_of_snapshot(bytes: &[u8]) -> Option<Name> {
-    postcard::from_bytes::<Snapshot>(bytes).ok().map(|it| (it.epoch, it.head))
+fn name_of_snapshot(bytes: &[u8]) -> Option<RecordName> {
+    postcard::from_bytes::<StateSnapshot>(bytes).ok().map(|it| (it.epoch, it.head))
 }
 
-/// The reigns that begin with what the directory has just done. To be written before its answer leaves.
-pub fn directory_swapped(request: &directory::Request, done: &directory::Done) -> Vec<What> {
+/// The leaderships that begin with a swap that the directory has just made. To be written before its answer leaves.
+pub fn directory_swapped(
+    request: &directory::DirectoryRequest,
+    done: &directory::DirectoryReply,
+) -> Vec<EntryKind> {
     match (request, done) {
-        (directory::Request::Swap { writes, .. }, directory::Done::Won { .. }) => {
-            writes.iter().filter_map(|it| reign_of(&it.key, it.value.as_deref()?)).collect()
+        (directory::DirectoryRequest::Swap { writes, .. }, directory::DirectoryReply::Won { .. }) => {
+            writes.iter().filter_map(|it| leadership_of(&it.key, it.value.as_deref()?)).collect()
         }
+        // Reads, and swaps that did not happen, change no leadership.
         _ => Vec::new(),
     }
 }
 
-/// The reigns that a directory finds on its disk when it starts: the last swap may be one that nobody was told of.
-pub fn directory_holds(entries: impl IntoIterator<Item = directory::Entry>) -> Vec<What> {
-    entries.into_iter().filter_map(|it| reign_of(&it.key, &it.value)).collect()
+/// The leaderships that a directory finds on its disk when it starts: the last swap may be one that was never answered.
+pub fn directory_holds(entries: impl IntoIterator<Item = directory::DirectoryEntry>) -> Vec<EntryKind> {
+    entries.into_iter().filter_map(|it| leadership_of(&it.key, &it.value)).collect()
 }
 
-fn reign_of(key: &directory::Key, value: &[u8]) -> Option<What> {
+fn leadership_of(key: &directory::Key, value: &[u8]) -> Option<EntryKind> {
     let zone = ZoneId(key.0.strip_prefix("zone/")?.parse().ok()?);
-    (zone::key(zone) == *key).then_some(())?;
-    Reign::from_bytes(value).map(|reign| What::Reign(zone, reign))
+    // Why compared again: `zone/07` parses, too, but is no zone's key.
+    (zone::leadership_key(zone) == *key).then_some(())?;
+    Leadership::from_bytes(value).map(|leadership| EntryKind::Leadership(zone, leadership))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use machine::Ticket;
-    use machine::directory::{Key, Revision, Write};
+    use machine::directory::{DirectoryWrite, Key, Revision};
 
     fn record(index: u64) -> Vec<u8> {
         let (epoch, time) = (Epoch(2), Time::from_millis(index));
         let (changes, notices, motions) = (Vec::new(), Vec::new(), Vec::new());
         let cut = zone::cut_at(time);
-        Record { index, epoch, cut, time, cause: zone::Cause::Reign, changes, notices, motions }.to_bytes()
+        Record { index, epoch, cut, time, cause: zone::Cause::Leadership, changes, notices, motions }
+            .to_bytes()
     }
 
     #[test]
     fn requests_say_what_a_disk_will_hold() {
         let ticket = Ticket(1);
-        let append = disk::Request::Append { ticket, first: 6, records: vec![record(6), record(7)] };
-        assert_eq!(disk_keeps(&append), Some(What::Kept((Epoch(2), 7))));
-        assert_eq!(disk_keeps(&disk::Request::Cut { ticket, from: 3 }), Some(What::Cut(3)));
-        assert_eq!(disk_keeps(&disk::Request::Recall { ticket }), None);
-        let recalled = disk::Recalled { snapshot: None, first: 1, records: vec![record(1)] };
-        assert_eq!(disk_recalled(&recalled), What::Holds(Some((Epoch(2), 1))));
-        assert_eq!(disk_recalled(&disk::Recalled::default()), What::Holds(None));
+        let append = disk::DiskRequest::Append { ticket, first: 6, records: vec![record(6), record(7)] };
+        assert_eq!(disk_keeps(&append), Some(EntryKind::Kept((Epoch(2), 7))));
+        assert_eq!(disk_keeps(&disk::DiskRequest::Cut { ticket, from: 3 }), Some(EntryKind::Cut(3)));
+        assert_eq!(disk_keeps(&disk::DiskRequest::Recall { ticket }), None);
+        let recalled = disk::DiskContents { snapshot: None, first: 1, records: vec![record(1)] };
+        assert_eq!(disk_recalled(&recalled), EntryKind::Holds(Some((Epoch(2), 1))));
+        assert_eq!(disk_recalled(&disk::DiskContents::default()), EntryKind::Holds(None));
     }
 
     #[test]
-    fn swaps_that_happened_are_reigns() {
-        let reign = Reign::first(Address(9));
-        let write = |key: &str| Write {
+    fn swaps_that_happened_are_leaderships() {
+        let leadership = Leadership::first(Address(9));
+        let write = |key: &str| DirectoryWrite {
             key: Key(key.to_owned()),
             expected: Revision(0),
-            value: Some(reign.to_bytes()),
+            value: Some(leadership.to_bytes()),
         };
         let ticket = Ticket(1);
-        let swap =
-            directory::Request::Swap { ticket, writes: vec![write("zone/4"), write("zone/x"), write("map")] };
-        let won = directory::Done::Won { ticket, revision: Revision(1) };
-        assert_eq!(directory_swapped(&swap, &won), [What::Reign(ZoneId(4), reign)]);
-        let lost = directory::Done::Lost { ticket, entries: Vec::new() };
+        let swap = directory::DirectoryRequest::Swap {
+            ticket,
+            writes: vec![write("zone/4"), write("zone/x"), write("map")],
+        };
+        let won = directory::DirectoryReply::Won { ticket, revision: Revision(1) };
+        assert_eq!(directory_swapped(&swap, &won), [EntryKind::Leadership(ZoneId(4), leadership)]);
+        let lost = directory::DirectoryReply::Lost { ticket, entries: Vec::new() };
         assert_eq!(directory_swapped(&swap, &lost), []);
-        let held =
-            directory::Entry { key: zone::key(ZoneId(4)), revision: Revision(1), value: reign.to_bytes() };
-        assert_eq!(directory_holds([held]), [What::Reign(ZoneId(4), reign)]);
+        let held = directory::DirectoryEntry {
+            key: zone::leadership_key(ZoneId(4)),
+            revision: Revision(1),
+            value: leadership.to_bytes(),
+        };
+        assert_eq!(directory_holds([held]), [EntryKind::Leadership(ZoneId(4), leadership)]);
     }
 }

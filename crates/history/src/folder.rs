@@ -1,30 +1,30 @@
-//! A folder of histories: how its files are called, and how they are read.
+//! A folder of histories: the names of its files, and reading them.
 //!
-//! The folder holds one file per life of a process. Reading says which lives there are, in the order of the files'
-//! names, and what is wrong with a file. It compares no two lives with each other: that is judging.
+//! The folder holds one file per life of a process. Reading gives the lives in the order of the files'
+//! names, and the damage of a file. It compares no two lives with each other: that is for the checkers.
 
-use crate::format::{self, Damage, Life};
+use crate::format::{self, HistoryDamage, ProcessLife};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The extension of a history's file name.
 pub const EXTENSION: &str = "history";
 
-/// The name of the file for one life of a process. A life never goes on in the file of another: a process that finds
-/// the name taken counts on.
+/// The name of the file for one life of a process. A life never continues the file of another: a process that finds
+/// the name taken uses the next number.
 pub fn file_name(process: &str, life: u32) -> String {
     format!("{process}.{life}.{EXTENSION}")
 }
 
-/// Why the histories of a folder cannot be read.
+/// The reason why the histories of a folder cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The operating system refuses to read the folder or a file.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The folder or file.
+        /// The folder or file that is refused.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The reason of the operating system.
         error: io::Error,
     },
     /// The folder holds no history.
@@ -33,24 +33,25 @@ pub enum FolderError {
     /// The bytes of a file are not what a process writes.
     #[error("{file} is {damage}")]
     Damaged {
-        /// The file's name.
+        /// The name of the damaged file.
         file: String,
         /// The place and kind of the damage.
-        damage: Damage,
+        damage: HistoryDamage,
     },
 }
 
-/// The name and the bytes of a file.
+/// A file's name and its bytes.
 pub type NamedBytes = (String, Vec<u8>);
 
-/// The name of a file and the life that is in it.
-pub type NamedLife = (String, Life);
+/// A file's name and the life that it records.
+pub type NamedLife = (String, ProcessLife);
 
 /// Reads all histories of a folder, in the order of their names.
 pub fn read_folder(folder: &Path) -> Result<Vec<NamedLife>, FolderError> {
     let mut files = Vec::new();
     for found in std::fs::read_dir(folder).map_err(unreadable(folder))? {
         let path = found.map_err(unreadable(folder))?.path();
+        // Other files may lie in the folder, too.
         if path.extension().is_some_and(|it| it == EXTENSION) {
             let bytes = std::fs::read(&path).map_err(unreadable(&path))?;
             files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), bytes));
@@ -69,6 +70,7 @@ fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> FolderError {
 
 /// Reads files with these names, in the order of their names.
 pub fn read_files(mut files: Vec<NamedBytes>) -> Result<Vec<NamedLife>, FolderError> {
+    // Why sorted: an operating system lists a folder in any order, and checkers need one.
     files.sort();
     let lives = files.into_iter().map(|(file, bytes)| match format::read(&bytes) {
         Ok(life) => Ok((file, life)),

@@ -1,7 +1,8 @@
-//! The bytes, drawn in `docs/sim.md`: magic, version, then frames. The first frame is the header, every other an entry.
+//! The bytes, drawn in `docs/sim.md`: magic, version, then frames. The first frame is the header, every other an
+//! entry.
 //!
-//! A frame that is not all there ends a file: its writer was killed. Anything else that is not exactly what writing
-//! would produce is [`Damage`], with its place. A frame's head has a checksum of its own, so that damage to a length is
+//! An incomplete frame ends a file: its writer was killed. Any other byte that writing would not produce is
+//! [`HistoryDamage`], with its place. A frame's head has a checksum of its own, so that damage to a length is
 //! not mistaken for a torn end.
 
 use crate::Entry;
@@ -12,23 +13,23 @@ use serde::{Deserialize, Serialize};
 use space::{Position, ZoneId};
 use zone::Durability;
 
-/// The format written, and the only one known so far.
+/// The version of the format, the only one so far.
 pub const VERSION: u32 = 1;
 
-/// No entry is longer: a record that founds a large world has a few megabytes.
+/// The longest entry, in bytes: the record that founds a large world has a few megabytes.
 pub const ENTRY_MAX: usize = 256 * 1024 * 1024;
 
 const MAGIC: &[u8; 8] = b"ECUMHIST";
-/// Length, checksum of the body, checksum of these two.
+/// Bytes of a frame's head: length, checksum of the body, checksum of these two.
 const HEAD: usize = 12;
 
-/// What a file says about itself.
+/// The first frame of a file: the process that wrote it, and its world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// Which process wrote it, such as `host-1`.
+    /// The name of the process that wrote the file, such as `host-1`.
     pub process: String,
-    /// The world it belongs to, if the process knows: hosts do.
-    pub world: Option<World>,
+    /// The world it belongs to, if the process knows it: hosts do.
+    pub world: Option<WorldHeader>,
 }
 
 impl Header {
@@ -38,78 +39,79 @@ impl Header {
     }
 }
 
-/// A world, as far as a judge must know it.
+/// A world, as far as a checker must know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct World {
-    /// The game's name.
+pub struct WorldHeader {
+    /// The name of the game.
     pub game: String,
-    /// The hash of its types.
+    /// The hash of the game's types.
     pub schema: u64,
-    /// Which zone.
+    /// The zone that the host serves.
     pub zone: ZoneId,
-    /// The corners of its region.
+    /// The corners of the zone's region.
     pub region: Vec<Position>,
     /// Every address that may hold a replica.
     pub hosts: Vec<Address>,
-    /// How announcements wait for disks.
+    /// The disks that a record must reach before it is announced.
     pub durability: Durability,
 }
 
-/// What is in a file: one life of a process.
+/// The contents of a file: one life of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Life {
-    /// What it says about itself; `None` if the process was killed before it could.
+pub struct ProcessLife {
+    /// The first frame; `None` if the process was killed before it could write it.
     pub header: Option<Header>,
-    /// What happened, in order.
+    /// The entries, in the order of their times.
     pub entries: Vec<Entry>,
-    /// Where an entry begins that is not all there, if one does.
+    /// The offset of an incomplete entry at the end, if there is one.
     pub torn: Option<usize>,
 }
 
-/// A file is not what a process wrote.
+/// Damage: a file does not hold what a process wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged at byte {offset}: {why}")]
-pub struct Damage {
-    /// Where.
+pub struct HistoryDamage {
+    /// The offset in bytes of the damaged frame.
     pub offset: usize,
-    /// What is wrong there.
-    pub why: Why,
+    /// The kind of damage there.
+    pub why: DamageKind,
 }
 
-/// What is wrong with bytes.
+/// The kinds of damage to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
-    /// Other bytes than those that every history begins with.
+pub enum DamageKind {
+    /// The file does not begin like a history.
     #[error("this is no history")]
     Foreign,
-    /// Another format.
+    /// The file has another version of the format.
     #[error("version {0} of the format, this program knows version {VERSION}")]
     Version(u32),
-    /// A checksum does not fit.
+    /// A checksum does not fit its bytes.
     #[error("the checksum does not fit")]
     Checksum,
-    /// The bytes stand for nothing.
+    /// The bytes of a frame do not decode.
     #[error("it does not decode")]
     Meaningless,
-    /// Times must not fall.
+    /// An entry is older than the one before it.
     #[error("it is of an earlier time than the entry before")]
     Earlier,
 }
 
-/// The beginning of a file.
+/// Encodes the beginning of a file: magic, version, header.
 pub fn header(header: &Header) -> Vec<u8> {
     let mut out = [MAGIC.as_slice(), &VERSION.to_le_bytes()].concat();
     frame(header, &mut out);
     out
 }
 
-/// Appends an entry's bytes.
+/// Appends an entry's bytes to `out`.
 pub fn encode(entry: &Entry, out: &mut Vec<u8>) {
     frame(entry, out);
 }
 
 fn frame(value: &impl Serialize, out: &mut Vec<u8>) {
     let start = out.len();
+    // The head is filled in below, when the length of the body is known.
     out.extend_from_slice(&[0; HEAD]);
     let filled = postcard::to_extend(value, std::mem::take(out));
     *out = filled.expect("plain data encodes");
@@ -123,34 +125,36 @@ fn frame(value: &impl Serialize, out: &mut Vec<u8>) {
     head[8..].copy_from_slice(&own.to_le_bytes());
 }
 
-/// Reads a file.
-pub fn read(bytes: &[u8]) -> Result<Life, Damage> {
-    let damage = |why| Damage { offset: 0, why };
+/// Reads a file, up to an incomplete last frame.
+pub fn read(bytes: &[u8]) -> Result<ProcessLife, HistoryDamage> {
+    let damage = |why| HistoryDamage { offset: 0, why };
     let start = MAGIC.len() + 4;
     let Some((opening, version)) = bytes.get(..start).map(|it| it.split_at(MAGIC.len())) else {
+        // A process that was killed right after creating its file leaves a part of the magic, or nothing.
         let begins = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
         return if begins {
-            Ok(Life { torn: Some(0), ..Life::default() })
+            Ok(ProcessLife { torn: Some(0), ..ProcessLife::default() })
         } else {
-            Err(damage(Why::Foreign))
+            Err(damage(DamageKind::Foreign))
         };
     };
     if opening != MAGIC {
-        return Err(damage(Why::Foreign));
+        return Err(damage(DamageKind::Foreign));
     }
     let version = u32_at(version, 0);
     if version != VERSION {
-        return Err(damage(Why::Version(version)));
+        return Err(damage(DamageKind::Version(version)));
     }
     read_frames(bytes, start)
 }
 
-fn read_frames(bytes: &[u8], start: usize) -> Result<Life, Damage> {
-    let mut life = Life::default();
+fn read_frames(bytes: &[u8], start: usize) -> Result<ProcessLife, HistoryDamage> {
+    let mut life = ProcessLife::default();
     let (mut offset, mut last) = (start, Time::ZERO);
     while offset < bytes.len() {
-        let fail = |why| Damage { offset, why };
+        let fail = |why| HistoryDamage { offset, why };
         let Some(body) = body(&bytes[offset..]).map_err(fail)? else {
+            // A torn end is no damage: the writer was killed.
             life.torn = Some(offset);
             break;
         };
@@ -158,8 +162,9 @@ fn read_frames(bytes: &[u8], start: usize) -> Result<Life, Damage> {
             life.header = Some(decoded(body).map_err(fail)?);
         } else {
             let entry: Entry = decoded(body).map_err(fail)?;
+            // Equal times are fine: many entries may happen in one microsecond.
             if entry.time < last {
-                return Err(fail(Why::Earlier));
+                return Err(fail(DamageKind::Earlier));
             }
             last = entry.time;
             life.entries.push(entry);
@@ -169,36 +174,37 @@ fn read_frames(bytes: &[u8], start: usize) -> Result<Life, Damage> {
     Ok(life)
 }
 
-/// The body of the frame that bytes begin with; `None` if it is not all there.
-fn body(bytes: &[u8]) -> Result<Option<&[u8]>, Why> {
+/// The body of the first frame of `bytes`; `None` if the frame is incomplete.
+fn body(bytes: &[u8]) -> Result<Option<&[u8]>, DamageKind> {
     let Some(head) = bytes.get(..HEAD) else { return Ok(None) };
     if crc32c(&head[..8]) != u32_at(head, 8) {
-        return Err(Why::Checksum);
+        return Err(DamageKind::Checksum);
     }
     let end = HEAD + u32_at(head, 0) as usize;
     let Some(body) = bytes.get(HEAD..end) else { return Ok(None) };
     if crc32c(body) != u32_at(head, 4) {
-        return Err(Why::Checksum);
+        return Err(DamageKind::Checksum);
     }
     Ok(Some(body))
 }
 
-fn decoded<T: DeserializeOwned>(body: &[u8]) -> Result<T, Why> {
+fn decoded<T: DeserializeOwned>(body: &[u8]) -> Result<T, DamageKind> {
     match postcard::take_from_bytes(body) {
+        // Why no bytes may follow: one entry has one encoding.
         Ok((value, [])) => Ok(value),
-        _ => Err(Why::Meaningless),
+        _ => Err(DamageKind::Meaningless),
     }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let bytes = bytes[at..at + 4].try_into();
-    u32::from_le_bytes(bytes.expect("four bytes are four bytes"))
+    u32::from_le_bytes(bytes.expect("the slice has four bytes"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::What;
+    use crate::EntryKind;
     use game::PlayerId;
     use zone::{Note, Outcome};
 
@@ -206,11 +212,11 @@ mod tests {
         let by = Address(1 << 32 | 1);
         let answered = Note::Answered { player: PlayerId(7), number: 300, outcome: Outcome::Done };
         [
-            What::Started,
-            What::Holds(None),
-            What::Said(answered),
-            What::Kept((space::Epoch(3), 9)),
-            What::Stopped,
+            EntryKind::Started,
+            EntryKind::Holds(None),
+            EntryKind::Said(answered),
+            EntryKind::Kept((space::Epoch(3), 9)),
+            EntryKind::Stopped,
         ]
         .into_iter()
         .zip(1..)
@@ -219,7 +225,7 @@ mod tests {
     }
 
     fn file() -> Vec<u8> {
-        let world = World {
+        let world = WorldHeader {
             game: "orchard".to_owned(),
             schema: 0x0123_4567_89ab_cdef,
             zone: ZoneId(1),
@@ -235,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_file_reads_back() {
         let life = read(&file()).unwrap();
         assert_eq!((&life.entries, life.torn), (&entries(), None));
         assert_eq!(life.header.unwrap().process, "host-1");
     }
 
     #[test]
-    fn wherever_it_is_torn_the_beginning_is_read() {
+    fn a_file_torn_at_any_byte_reads_up_to_the_tear() {
         let (bytes, entries) = (file(), entries());
         for end in 0..bytes.len() {
             let life = read(&bytes[..end]).unwrap();
@@ -251,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Whichever bit changes: an error with a place at or before it, never a torn end.
+    /// A flip of any bit gives an error with a place at or before it, never a torn end.
     #[test]
     fn every_flipped_bit_is_noticed() {
         let bytes = file();
@@ -266,12 +272,12 @@ mod tests {
     #[test]
     fn other_files_are_told_apart() {
         let why = |bytes: &[u8]| read(bytes).unwrap_err().why;
-        assert_eq!(why(b"hello"), Why::Foreign);
-        assert_eq!(why(b"hello, this is a letter"), Why::Foreign);
-        assert_eq!(why(b"ECUMHIST\x09\0\0\0"), Why::Version(9));
+        assert_eq!(why(b"hello"), DamageKind::Foreign);
+        assert_eq!(why(b"hello, this is a letter"), DamageKind::Foreign);
+        assert_eq!(why(b"ECUMHIST\x09\0\0\0"), DamageKind::Version(9));
         let mut bytes = file();
         encode(&Entry { time: Time::ZERO, ..entries()[0].clone() }, &mut bytes);
-        assert_eq!(why(&bytes), Why::Earlier);
+        assert_eq!(why(&bytes), DamageKind::Earlier);
         let text = read(&bytes).unwrap_err().to_string();
         assert!(text.starts_with("damaged at byte ") && text.ends_with("before"), "{text}");
     }

@@ -1,6 +1,6 @@
 //! Writing: the file of a process's life, and a folder in memory for simulated processes.
 
-use crate::entry::{Entry, What};
+use crate::entry::{Entry, EntryKind};
 use crate::folder::{NamedBytes, file_name};
 use crate::format::{self, Header};
 use machine::{Address, Time};
@@ -10,26 +10,26 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Says what time it is. All processes of one machine must use the same clock.
-pub type Clock = fn() -> Time;
+/// A clock: gives the present time. All processes of one computer must use the same one.
+pub type HistoryClock = fn() -> Time;
 
 /// Writes the history of one life of a process. Clones write to the same file; the default writes nothing.
 ///
 /// An entry is buffered by [`HistoryWriter::note`] and reaches the operating system with the next
-/// [`HistoryWriter::flush`]. The owner of a machine flushes before anything leaves the process that an entry may have
-/// caused, so a process that is killed has written down everything that another process can know of it. Nothing is
-/// synced: the machine on which the processes run is not expected to fail.
+/// [`HistoryWriter::flush`]. The owner of a machine flushes before a consequence of an entry leaves the process, so a
+/// process that is killed has written everything that another process can know of it. Nothing is synced: the
+/// computer on which the processes run is not expected to fail.
 #[derive(Clone, Debug, Default)]
-pub struct HistoryWriter(Option<Arc<Shared>>);
+pub struct HistoryWriter(Option<Arc<SharedFile>>);
 
 #[derive(Debug)]
-struct Shared {
-    clock: Clock,
-    output: Mutex<Output>,
+struct SharedFile {
+    clock: HistoryClock,
+    output: Mutex<HistoryFile>,
 }
 
 #[derive(Debug)]
-struct Output {
+struct HistoryFile {
     /// `None` after the operating system refused to write: the history ends there.
     file: Option<File>,
     buffer: Vec<u8>,
@@ -37,22 +37,23 @@ struct Output {
 
 impl HistoryWriter {
     /// Begins the next life of the header's process in a folder; without a folder nothing is written.
-    pub fn begin(folder: Option<&Path>, header: &Header, clock: Clock) -> io::Result<Self> {
+    pub fn begin(folder: Option<&Path>, header: &Header, clock: HistoryClock) -> io::Result<Self> {
         let Some(folder) = folder else { return Ok(Self::default()) };
         std::fs::create_dir_all(folder)?;
         let mut file = create_next(folder, &header.process)?;
+        // Not buffered: also a process that never flushes leaves a readable file.
         file.write_all(&format::header(header))?;
-        let output = Mutex::new(Output { file: Some(file), buffer: Vec::new() });
-        Ok(Self(Some(Arc::new(Shared { clock, output }))))
+        let output = Mutex::new(HistoryFile { file: Some(file), buffer: Vec::new() });
+        Ok(Self(Some(Arc::new(SharedFile { clock, output }))))
     }
 
-    /// Whether entries are written.
+    /// True if entries are written.
     pub fn is_on(&self) -> bool {
         self.0.as_ref().is_some_and(|it| it.lock().file.is_some())
     }
 
     /// Adds an entry that happens now. It is written with the next [`HistoryWriter::flush`].
-    pub fn note(&self, by: Address, what: What) {
+    pub fn note(&self, by: Address, what: EntryKind) {
         let Some(shared) = &self.0 else { return };
         let mut output = shared.lock();
         if output.file.is_some() {
@@ -70,24 +71,25 @@ impl HistoryWriter {
     }
 
     /// Adds an entry that happens now, and hands it to the operating system.
-    pub fn write(&self, by: Address, what: What) {
+    pub fn write(&self, by: Address, what: EntryKind) {
         self.note(by, what);
         self.flush();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Output> {
+impl SharedFile {
+    fn lock(&self) -> MutexGuard<'_, HistoryFile> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Output {
+impl HistoryFile {
     fn flush(&mut self) {
         if let Some(file) = &mut self.file
             && !self.buffer.is_empty()
         {
             if let Err(error) = file.write_all(&self.buffer) {
+                // Why not retried: a part may be written already, and a repeated entry would be damage.
                 tracing::error!(%error, "the history cannot be written, and ends here");
                 self.file = None;
             }
@@ -96,11 +98,12 @@ impl Output {
     }
 }
 
-/// Creates the file of a process's next life: the first whose name is not taken.
+/// Creates the file of a process's next life: the first whose name is free.
 fn create_next(folder: &Path, process: &str) -> io::Result<File> {
     let mut life = 1;
     loop {
         let path = folder.join(file_name(process, life));
+        // Why `create_new`: two processes that start at once must not share a file.
         match OpenOptions::new().create_new(true).append(true).open(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => life += 1,
             opened => return opened,
@@ -112,7 +115,7 @@ fn create_next(folder: &Path, process: &str) -> io::Result<File> {
 #[derive(Debug, Default)]
 pub struct MemoryFolder {
     files: Vec<NamedBytes>,
-    /// The last life of every process.
+    /// The number of the last life of every process.
     lives: BTreeMap<String, u32>,
 }
 
@@ -152,14 +155,14 @@ mod tests {
         Time::from_millis(5)
     }
 
-    /// A folder of its own for one test, not there yet.
+    /// A folder for one test only, not created yet.
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("ecumene-history-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         folder
     }
 
-    fn entry(what: What) -> Entry {
+    fn entry(what: EntryKind) -> Entry {
         Entry { time: clock(), by: BY, what }
     }
 
@@ -167,15 +170,15 @@ mod tests {
     fn every_life_has_a_file_and_clones_share_it() {
         let folder = folder("lives");
         let begin = || HistoryWriter::begin(Some(&folder), &Header::of("bots"), clock).unwrap();
-        begin().write(BY, What::Started);
+        begin().write(BY, EntryKind::Started);
         let second = begin();
-        second.note(BY, What::Started);
-        second.clone().write(BY, What::Stopped);
+        second.note(BY, EntryKind::Started);
+        second.clone().write(BY, EntryKind::Stopped);
         let lives = read_folder(&folder).unwrap();
         let names: Vec<_> = lives.iter().map(|it| it.0.as_str()).collect();
         assert_eq!(names, ["bots.1.history", "bots.2.history"]);
-        assert_eq!(lives[0].1.entries, [entry(What::Started)]);
-        assert_eq!(lives[1].1.entries, [entry(What::Started), entry(What::Stopped)]);
+        assert_eq!(lives[0].1.entries, [entry(EntryKind::Started)]);
+        assert_eq!(lives[1].1.entries, [entry(EntryKind::Started), entry(EntryKind::Stopped)]);
         std::fs::remove_dir_all(folder).unwrap();
     }
 
@@ -184,7 +187,7 @@ mod tests {
         let folder = folder("flushed");
         let writer = HistoryWriter::begin(Some(&folder), &Header::of("bots"), clock).unwrap();
         let count = || read_folder(&folder).unwrap()[0].1.entries.len();
-        writer.note(BY, What::Started);
+        writer.note(BY, EntryKind::Started);
         assert_eq!(count(), 0);
         writer.flush();
         writer.flush();
@@ -195,7 +198,7 @@ mod tests {
     #[test]
     fn without_a_folder_nothing_is_written() {
         let off = HistoryWriter::begin(None, &Header::of("bots"), || panic!("no time is needed")).unwrap();
-        off.write(BY, What::Started);
+        off.write(BY, EntryKind::Started);
         assert!(!off.is_on() && !HistoryWriter::default().is_on());
     }
 
@@ -205,9 +208,9 @@ mod tests {
         let mut memory = MemoryFolder::default();
         for _ in 0..2 {
             let header = Header::of("bots");
-            HistoryWriter::begin(Some(&real), &header, clock).unwrap().write(BY, What::Started);
+            HistoryWriter::begin(Some(&real), &header, clock).unwrap().write(BY, EntryKind::Started);
             let file = memory.begin(&header);
-            memory.write(file, &entry(What::Started));
+            memory.write(file, &entry(EntryKind::Started));
         }
         let files = memory.into_files();
         assert!(files.iter().all(|(name, bytes)| std::fs::read(real.join(name)).unwrap() == *bytes));

@@ -1,22 +1,22 @@
-//! Who goes first when a crowd has more to say than a line can carry.
+//! The budget of an observer, and which updates go first when not all of them fit it.
 
-use crate::Schedule;
+use crate::UpdateSchedule;
 use machine::{Span, Time};
 
-/// How many bytes of updates one observer may get.
+/// The bytes of updates that one observer may get.
 ///
-/// A bucket that fills with time: unused bytes are saved up to `burst`, which should hold what flows in
-/// during a tick at least, or the line is never used in full. An update leaves while the
-/// bucket is not empty, even if it is larger than what is left (the debt is paid back before the next),
-/// so nothing is too large to ever be sent.
+/// A bucket that fills with time: unused bytes are saved up to `burst`, which should hold at least the inflow
+/// of one tick, or the budget is never used in full. An update leaves while the
+/// bucket is not empty, even if it is larger than the rest (the debt is paid back before the next),
+/// so no update is too large to ever be sent.
 ///
 /// When not everything that is due fits, the longest wait times relevance goes first. A waiting update
-/// only grows more urgent, and a sent one starts from zero: whoever is relevant gets a turn.
+/// only grows more urgent, and a sent one starts from zero: every relevant subject gets a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// What flows in.
+    /// Inflow of the bucket in bytes per second.
     pub bytes_per_second: u32,
-    /// What can be saved up.
+    /// Most bytes that the bucket can hold.
     pub burst: u32,
 }
 
@@ -29,32 +29,33 @@ impl Budget {
 
 /// One observer's bucket, in millionths of a byte, so that it fills exactly.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bucket {
+pub(crate) struct BudgetBucket {
     level: i64,
     filled: Time,
 }
 
 const MICROBYTES: i64 = 1_000_000;
 
-impl Bucket {
+impl BudgetBucket {
     pub(crate) fn full(budget: Budget) -> Self {
         Self { level: budget.capacity(), filled: Time::ZERO }
     }
 
-    /// What was saved under another budget stays, as far as the new one holds it; so do debts.
+    /// Changes to another budget. Saved bytes stay, as far as the new bucket holds them; so do debts.
     pub(crate) fn fit(&mut self, budget: Budget) {
         self.level = self.level.min(budget.capacity());
     }
 
-    /// Lets in what has flowed since the last time.
+    /// Adds the inflow since the last call.
     pub(crate) fn fill(&mut self, budget: Budget, now: Time) {
+        // Wide, because a long silence times a large budget does not fit 64 bits.
         let inflow = i128::from(now.since(self.filled).as_micros()) * i128::from(budget.bytes_per_second);
         let level = (i128::from(self.level) + inflow).min(i128::from(budget.capacity()));
         *self = Self { level: level as i64, filled: now };
     }
 
-    /// How many updates of these sizes may leave at most, whichever go first; `None` if something is left after all of
-    /// them, so that it does not matter.
+    /// The most updates of these sizes that may leave, whichever go first; `None` if the bucket holds more than all of
+    /// them, so that their order does not matter.
     pub(crate) fn fitting_at_most(&self, sizes: impl Iterator<Item = u32>) -> Option<usize> {
         let (mut sum, mut least) = (0, u32::MAX);
         for bytes in sizes {
@@ -69,7 +70,7 @@ impl Bucket {
         Some(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
-    /// Whether something may leave; if so, its bytes are gone.
+    /// Takes the bytes of an update; false if it may not leave now.
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         let open = 0 < self.level;
         if open {
@@ -79,13 +80,13 @@ impl Bucket {
     }
 }
 
-/// How much an update wants to leave: the time it has waited, times its relevance.
+/// The urgency of an update: the time it has waited, times its relevance.
 ///
 /// A subject that the observer does not know of waits as if it had been due for [`NEWCOMER_LEAD`]
-/// intervals already: somebody invisible is worse than somebody a little late. Not more, or a player who
-/// turns round in a crowd would hear of a hundred newcomers far away before the one beside them again.
-pub(crate) fn urgency(schedule: &Schedule, waited: Span, relevance: f32, heard: bool) -> f32 {
-    let lead = if heard { Span::ZERO } else { schedule.normal.times(NEWCOMER_LEAD) };
+/// intervals already: an invisible subject is worse than one that is a little late. Not more, or a player who
+/// turns round in a crowd would get a hundred newcomers far away before the next update of the avatar beside them.
+pub(crate) fn urgency(schedule: &UpdateSchedule, waited: Span, relevance: f32, told: bool) -> f32 {
+    let lead = if told { Span::ZERO } else { schedule.normal.times(NEWCOMER_LEAD) };
     (waited + lead).as_micros() as f32 * relevance
 }
 
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn a_bucket_fills_to_its_burst_and_pays_its_debts() {
         let budget = Budget { bytes_per_second: 1_000, burst: 100 };
-        let mut bucket = Bucket::full(budget);
+        let mut bucket = BudgetBucket::full(budget);
         assert!(bucket.take(90) && bucket.take(60), "the last one may be larger than what is left");
         assert!(!bucket.take(1));
         bucket.fill(budget, Time::from_millis(50)); // 50 bytes flowed in, 50 were owed
@@ -112,8 +113,8 @@ mod tests {
     #[test]
     fn a_bucket_knows_how_many_fit() {
         let budget = Budget { bytes_per_second: 1, burst: 100 };
-        let mut bucket = Bucket::full(budget);
-        let fitting = |bucket: &Bucket, sizes: &[u32]| bucket.fitting_at_most(sizes.iter().copied());
+        let mut bucket = BudgetBucket::full(budget);
+        let fitting = |bucket: &BudgetBucket, sizes: &[u32]| bucket.fitting_at_most(sizes.iter().copied());
         assert_eq!(fitting(&bucket, &[60, 39]), None);
         assert!(2 <= fitting(&bucket, &[100, 0]).unwrap(), "the second leaves only if it goes first");
         assert_eq!(fitting(&bucket, &[60, 30, 30]), Some(4));

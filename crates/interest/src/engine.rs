@@ -1,126 +1,126 @@
-//! One pass per tick over all observers: find who is near, grade them, send what is due.
+//! One pass per tick over all observers: find near subjects, grade them, hand out the updates that are due.
 //!
 //! Everything is an array indexed by [`Slot`]. Per observer a tick costs a handful of instructions for
 //! each point in the grid cells its view touches, and some more for each pair that might be due.
 
-use crate::budget::{Bucket, urgency};
-use crate::crowd::Crowd;
-use crate::memory::{Entry, Memory};
+use crate::budget::{BudgetBucket, urgency};
 use crate::near::NearList;
+use crate::pair_memory::{PairMemory, RememberedPair};
 use crate::policy::graded;
-use crate::recall::Recall;
-use crate::{Budget, Policy, Reach, Schedule, Slot};
+use crate::slot_table::SlotTable;
+use crate::subject_index::SubjectIndex;
+use crate::{Budget, Policy, PolicyReach, Slot, UpdateSchedule};
 use machine::Time;
 use space::{Distance, Grid, Heading, Position};
 use std::cmp::Ordering;
 
-/// How an engine works.
+/// The parameters of an engine.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// When updates are due.
-    pub schedule: Schedule,
-    /// What each observer may get, unless [`Engine::limit`] says otherwise; `None` is no limit.
+pub struct EngineConfig {
+    /// Intervals at which updates are due.
+    pub schedule: UpdateSchedule,
+    /// The budget of each observer, unless [`Engine::limit`] sets another; `None` is no limit.
     pub budget: Option<Budget>,
-    /// What an update costs a budget, unless [`Engine::weigh`] says otherwise.
+    /// Bytes that an update costs a budget, unless [`Engine::weigh`] sets another number.
     pub update_bytes: u32,
 }
 
-impl Default for Config {
+impl Default for EngineConfig {
     /// The paper's interval, no budget, updates of about a pose with its frame.
     fn default() -> Self {
-        Self { schedule: Schedule::default(), budget: None, update_bytes: 26 }
+        Self { schedule: UpdateSchedule::default(), budget: None, update_bytes: 26 }
     }
 }
 
 /// One update to send to an observer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
-    /// Whose pose to send.
+    /// The object whose pose to send.
     pub subject: Slot,
-    /// How relevant it is, in (0, 1].
+    /// Relevance to the observer, in (0, 1].
     pub relevance: f32,
 }
 
-/// What a tick did, summed over all observers.
+/// Counts of one tick, summed over all observers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Pairs whose distance was looked at.
+pub struct TickCounts {
+    /// Pairs whose distance was computed.
     pub examined: u64,
-    /// Pairs whose relevance was asked for.
+    /// Pairs whose relevance the policy computed.
     pub graded: u64,
-    /// Updates handed out.
+    /// Updates handed out to observers.
     pub sent: u64,
     /// Updates that were due but did not fit the budget.
     pub deferred: u64,
 }
 
-/// Interest management for one crowd. See the crate's example.
+/// Interest management for the objects of one zone. See the crate's example.
 ///
 /// Methods that take a [`Slot`] panic if this engine never gave it out.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    config: Config,
-    crowd: Crowd,
+    config: EngineConfig,
+    table: SlotTable,
     observers: Vec<u32>,
-    /// Per slot, its place in `observers`, or [`NOWHERE`].
-    seats: Vec<u32>,
-    limits: Vec<Limit>,
-    memory: Memory,
-    recall: Recall,
+    /// Per slot, its index in `observers`, or [`NOT_OBSERVING`].
+    observer_indices: Vec<u32>,
+    limits: Vec<ObserverLimit>,
+    memory: PairMemory,
+    subject_index: SubjectIndex,
     grid: Grid,
-    /// The reach that the grid's cells are made for.
+    /// The reach for which the size of the grid's cells was chosen.
     grid_reach: Distance,
     near: NearList,
-    due: Vec<Pending>,
+    due: Vec<DueUpdate>,
     updates: Vec<Update>,
-    /// When the last tick was.
+    /// The time of the last tick.
     ticked: Time,
-    /// How many ticks asked the grid.
+    /// Number of ticks that used the grid.
     ticks: u32,
 }
 
-/// The seat of who does not observe.
-const NOWHERE: u32 = u32::MAX;
+/// The index of a slot that does not observe.
+const NOT_OBSERVING: u32 = u32::MAX;
 
-/// With this many observers or fewer, looking at everybody is cheaper than sorting everybody into a grid.
+/// With this many observers or fewer, looking at all slots is cheaper than sorting all slots into a grid.
 const SCAN_OBSERVERS_MAX: usize = 3;
 
-/// For so many ticks observers keep the order they were sorted into: nobody walks far meanwhile, and who comes in between
-/// has the last turn.
-const TICKS_IN_LINE: u32 = 32;
+/// For so many ticks observers keep the order they were sorted into: none of them walks far meanwhile, and observers
+/// that enter in between come last.
+const TICKS_PER_SORT: u32 = 32;
 
-/// How many rows of cells observers are sorted into at a time, or a little fewer.
+/// Rows of cells per band of sorted observers, or a little fewer.
 const ROWS_IN_BAND: u32 = 8;
 
 /// Grid cells per reach. Smaller cells fit the circle better, larger ones are fewer to visit.
 const CELLS_PER_REACH: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
-struct Limit {
+struct ObserverLimit {
     budget: Option<Budget>,
-    bucket: Bucket,
+    bucket: BudgetBucket,
 }
 
-/// An update that is due, before the budget had its say.
+/// An update that is due, before the budget is applied.
 #[derive(Clone, Copy, Debug)]
-struct Pending {
-    /// Its place in the memory.
+struct DueUpdate {
+    /// Index of the pair in the memory.
     entry: u32,
     relevance: f32,
     urgency: f32,
 }
 
 impl Engine {
-    /// An engine with nobody in it.
-    pub fn new(config: Config) -> Self {
+    /// An engine without objects and observers.
+    pub fn new(config: EngineConfig) -> Self {
         Self {
             config,
-            crowd: Crowd::default(),
+            table: SlotTable::default(),
             observers: Vec::new(),
-            seats: Vec::new(),
+            observer_indices: Vec::new(),
             limits: Vec::new(),
-            memory: Memory::default(),
-            recall: Recall::default(),
+            memory: PairMemory::default(),
+            subject_index: SubjectIndex::default(),
             grid: Grid::new(cell_for(Distance::ZERO)),
             grid_reach: Distance::ZERO,
             near: NearList::default(),
@@ -131,78 +131,80 @@ impl Engine {
         }
     }
 
-    /// Somebody enters at `position`: from now on observers may hear of them.
+    /// Adds an object at `position`: from now on observers may get updates of it.
     pub fn enter(&mut self, position: Position, heading: Heading) -> Slot {
-        let slot = self.crowd.enter(position, heading);
-        if self.seats.len() <= slot.index() {
-            self.seats.push(NOWHERE);
-            self.limits.push(Limit::new(None));
+        let slot = self.table.enter(position, heading);
+        if self.observer_indices.len() <= slot.index() {
+            self.observer_indices.push(NOT_OBSERVING);
+            self.limits.push(ObserverLimit::new(None));
             self.memory.add_slot();
         }
-        self.limits[slot.index()] = Limit::new(self.config.budget);
+        // A slot that is given out again must not inherit the budget of its last owner.
+        self.limits[slot.index()] = ObserverLimit::new(self.config.budget);
         self.weigh(slot, self.config.update_bytes);
         slot
     }
 
-    /// The owner of `slot` leaves; it is neither subject nor observer any more. Whatever is said of the
-    /// slot after that does nothing, until it is given out again.
+    /// Removes the owner of `slot`; it is neither subject nor observer any more. Later calls with this slot do
+    /// nothing, until it is given out again.
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
-        self.crowd.leave(slot);
+        self.table.leave(slot);
         if self.observers.is_empty() {
-            // Nobody remembers anybody, and a world without observers may never be ticked.
-            self.crowd.recycle();
+            // No observer is left who could remember the slot, and a world without observers may never be ticked.
+            self.table.recycle();
         }
     }
 
-    /// The owner of `slot` wants updates.
+    /// Makes the owner of `slot` an observer, which gets updates.
     pub fn observe(&mut self, slot: Slot) {
-        if self.seats[slot.index()] == NOWHERE && self.crowd.is_present(slot) {
-            self.seats[slot.index()] = self.observers.len() as u32;
+        if self.observer_indices[slot.index()] == NOT_OBSERVING && self.table.is_present(slot) {
+            self.observer_indices[slot.index()] = self.observers.len() as u32;
             self.observers.push(slot.0);
         }
     }
 
-    /// The owner of `slot` wants no updates any more, and forgets what it was told.
+    /// Ends the updates for the owner of `slot`, and forgets which updates it got.
     pub fn stop_observing(&mut self, slot: Slot) {
-        let seat = std::mem::replace(&mut self.seats[slot.index()], NOWHERE);
-        if seat != NOWHERE {
-            self.observers.swap_remove(seat as usize);
-            if let Some(&moved) = self.observers.get(seat as usize) {
-                self.seats[moved as usize] = seat;
+        let index = std::mem::replace(&mut self.observer_indices[slot.index()], NOT_OBSERVING);
+        if index != NOT_OBSERVING {
+            self.observers.swap_remove(index as usize);
+            if let Some(&moved) = self.observers.get(index as usize) {
+                self.observer_indices[moved as usize] = index;
             }
         }
+        // An observer that starts again gets all subjects as new.
         self.memory.clear(slot.0);
         if self.observers.is_empty() {
-            // A world without observers may never be ticked: what they remembered is given back now.
+            // A world without observers may never be ticked, so the memory is given back now.
             self.memory.empty();
         }
     }
 
-    /// Moves `slot`.
+    /// Sets the position of the owner of `slot`.
     pub fn place(&mut self, slot: Slot, position: Position) {
-        if self.crowd.is_present(slot) {
-            self.crowd.place(slot, position);
+        if self.table.is_present(slot) {
+            self.table.place(slot, position);
         }
     }
 
-    /// Turns `slot`.
+    /// Sets the heading of the owner of `slot`.
     pub fn face(&mut self, slot: Slot, heading: Heading) {
-        self.crowd.facing[slot.index()] = heading.unit();
+        self.table.facing[slot.index()] = heading.unit();
     }
 
-    /// Says what an update of `slot` costs an observer's budget.
+    /// Sets the bytes that an update of `slot` costs an observer's budget.
     pub fn weigh(&mut self, slot: Slot, bytes: u32) {
-        self.crowd.bytes[slot.index()] = bytes;
+        self.table.bytes[slot.index()] = bytes;
     }
 
-    /// Says what the observer `slot` may get from now on. What it saved or owes stays, so that a limit may
-    /// follow the line's quality at every tick.
+    /// Sets the budget of the observer `slot` from now on. Saved bytes and debts stay, so that the budget may
+    /// follow the connection's quality at every tick.
     pub fn limit(&mut self, slot: Slot, budget: Option<Budget>) {
         let limit = &mut self.limits[slot.index()];
         match (limit.budget, budget) {
             (Some(_), Some(budget)) => limit.bucket.fit(budget),
-            _ => *limit = Limit::new(budget),
+            _ => *limit = ObserverLimit::new(budget),
         }
         limit.budget = budget;
     }
@@ -214,147 +216,152 @@ impl Engine {
         now: Time,
         policy: &P,
         mut deliver: impl FnMut(Slot, &[Update]),
-    ) -> Tally {
+    ) -> TickCounts {
         let search = self.prepare(policy.reach());
-        let mut tally = Tally::default();
-        self.memory.turn();
+        let mut counts = TickCounts::default();
+        self.memory.begin_tick();
         for turn in 0..self.observers.len() {
             let observer = Slot(self.observers[turn]);
-            tally.examined += self.gather(observer, search);
+            counts.examined += self.collect_near(observer, search);
             let first = self.memory.open(observer.0);
-            self.recall.fill(self.memory.entries(), first);
-            tally.graded += self.judge(now, observer, policy);
-            tally.deferred += self.choose(now, observer);
+            self.subject_index.fill(self.memory.entries(), first);
+            counts.graded += self.collect_due(now, observer, policy);
+            counts.deferred += self.choose_updates(now, observer);
             self.forget(now, first);
             self.memory.close(observer.0, first);
-            tally.sent += self.updates.len() as u64;
+            counts.sent += self.updates.len() as u64;
             if !self.updates.is_empty() {
                 deliver(observer, &self.updates);
             }
         }
-        self.crowd.recycle();
+        // Only now: during the tick the memory still names the slots of objects that left.
+        self.table.recycle();
         self.ticked = now;
-        tally
+        counts
     }
 
-    /// A tick in which nobody is told anything, for an engine that has observers but must be silent: who left is
+    /// A tick without updates, for an engine that has observers but must be silent: objects that left are
     /// forgotten, so that their slots can be given out again.
     pub fn rest(&mut self) {
-        self.memory.turn();
+        self.memory.begin_tick();
         for &observer in &self.observers {
             let first = self.memory.open(observer);
-            self.memory.keep(first, |entry| self.crowd.is_present(Slot(entry.subject)));
+            self.memory.keep(first, |entry| self.table.is_present(Slot(entry.subject)));
             self.memory.close(observer, first);
         }
-        self.crowd.recycle();
+        self.table.recycle();
     }
 
-    /// Decides how to find who is near, and sorts the crowd if that helps.
-    fn prepare(&mut self, reach: Reach) -> Search {
+    /// Decides how to find near subjects, and sorts the slots into the grid if that helps.
+    fn prepare(&mut self, reach: PolicyReach) -> NearSearch {
         match reach {
-            Reach::Within(reach) if SCAN_OBSERVERS_MAX < self.observers.len() => {
+            PolicyReach::Within(reach) if SCAN_OBSERVERS_MAX < self.observers.len() => {
+                // The cell size follows the policy, which may change between ticks.
                 if self.grid_reach != reach {
                     (self.grid, self.grid_reach) = (Grid::new(cell_for(reach)), reach);
                 }
-                if self.ticks.is_multiple_of(TICKS_IN_LINE) {
-                    self.line_up(reach);
+                if self.ticks.is_multiple_of(TICKS_PER_SORT) {
+                    self.sort_observers(reach);
                 }
                 self.ticks = self.ticks.wrapping_add(1);
-                self.grid.rebuild(&self.crowd.xs, &self.crowd.ys);
-                Search::Grid(reach)
+                self.grid.rebuild(&self.table.xs, &self.table.ys);
+                NearSearch::Grid(reach)
             }
-            Reach::Within(reach) => Search::All(radius_squared(reach)),
-            Reach::Everywhere => Search::All(f32::INFINITY),
+            PolicyReach::Within(reach) => NearSearch::All(radius_squared(reach)),
+            PolicyReach::Everywhere => NearSearch::All(f32::INFINITY),
         }
     }
 
-    /// Sorts the observers into bands of some rows of cells, and along these. Neighbours then come one after the other, and
-    /// what one of them looked at is still in the processor's cache for the next. In bands of one row, everything would be
-    /// looked at anew in each of the seven rows from which it is seen.
-    fn line_up(&mut self, reach: Distance) {
-        let Self { crowd, observers, seats, .. } = self;
+    /// Sorts the observers into bands of some rows of cells, and along these. Neighbours then come one after the other,
+    /// and the data that one of them read is still in the processor's cache for the next. In bands of one row, each
+    /// cell would be read anew for each of the seven rows from which it is in reach.
+    fn sort_observers(&mut self, reach: Distance) {
+        let Self { table, observers, observer_indices, .. } = self;
         let band = cell_for(reach).millimetres().ilog2() + ROWS_IN_BAND.ilog2();
         observers
-            .sort_unstable_by_key(|&it| (crowd.ys[it as usize] >> band.min(31), crowd.xs[it as usize], it));
-        for (seat, &observer) in observers.iter().enumerate() {
-            seats[observer as usize] = seat as u32;
+            .sort_unstable_by_key(|&it| (table.ys[it as usize] >> band.min(31), table.xs[it as usize], it));
+        for (index, &observer) in observers.iter().enumerate() {
+            observer_indices[observer as usize] = index as u32;
         }
     }
 
-    /// Collects everybody within reach of `observer`; gives how many were looked at.
-    fn gather(&mut self, observer: Slot, search: Search) -> u64 {
-        let eye = (self.crowd.xs[observer.index()], self.crowd.ys[observer.index()]);
+    /// Collects the subjects within reach of `observer`; returns the number of slots looked at.
+    fn collect_near(&mut self, observer: Slot, search: NearSearch) -> u64 {
+        let origin = (self.table.xs[observer.index()], self.table.ys[observer.index()]);
         let near = &mut self.near;
         near.clear();
         match search {
-            Search::All(within) => {
-                near.collect(eye, within, &self.crowd.xs, &self.crowd.ys, |it| it as u32);
-                self.crowd.xs.len() as u64
+            NearSearch::All(within) => {
+                near.collect(origin, within, &self.table.xs, &self.table.ys, |it| it as u32);
+                self.table.xs.len() as u64
             }
-            Search::Grid(reach) => {
+            NearSearch::Grid(reach) => {
                 let (grid, within) = (&self.grid, radius_squared(reach));
                 let mut examined = 0;
-                grid.for_each_run(eye.0, eye.1, reach, |run| {
+                grid.for_each_run(origin.0, origin.1, reach, |run| {
                     examined += run.len() as u64;
                     let (xs, ys, order) =
                         (&grid.xs()[run.clone()], &grid.ys()[run.clone()], &grid.order()[run]);
-                    near.collect(eye, within, xs, ys, |it| order[it]);
+                    near.collect(origin, within, xs, ys, |it| order[it]);
                 });
                 examined
             }
         }
     }
 
-    /// Grades whoever could be due and collects those who are; gives how many were graded.
-    fn judge<P: Policy + ?Sized>(&mut self, now: Time, observer: Slot, policy: &P) -> u64 {
-        let facing = self.crowd.facing[observer.index()];
+    /// Grades the subjects that could be due and collects those that are; returns the number of graded ones.
+    fn collect_due<P: Policy + ?Sized>(&mut self, now: Time, observer: Slot, policy: &P) -> u64 {
+        let facing = self.table.facing[observer.index()];
         let schedule = self.config.schedule;
         let entries = self.memory.entries();
         let mut count = 0;
         self.due.clear();
         for near in self.near.as_slice() {
-            if near.subject == observer.0 || !self.crowd.is_present(Slot(near.subject)) {
+            // Empty slots are points in the grid, too.
+            if near.subject == observer.0 || !self.table.is_present(Slot(near.subject)) {
                 continue;
             }
-            let known = self.recall.find(near.subject, entries);
-            if known.is_some_and(|it| entries[it].heard && schedule.is_fresh(now.since(entries[it].last))) {
+            let known = self.subject_index.find(near.subject, entries);
+            // No relevance could make this pair due, so the policy need not grade it.
+            if known.is_some_and(|it| entries[it].told && schedule.is_fresh(now.since(entries[it].last))) {
                 continue;
             }
             count += 1;
-            let relevance = graded(policy.relevance(&near.sight(observer, facing)));
+            let relevance = graded(policy.relevance(&near.view(observer, facing)));
             if relevance == 0.0 {
                 continue;
             }
             let place = known.unwrap_or_else(|| {
-                entries.push(Entry::newcomer(near.subject, now));
+                entries.push(RememberedPair::newcomer(near.subject, now));
                 entries.len() - 1
             });
             let entry = &mut entries[place];
             if entry.owed && entry.seen < self.ticked {
-                // It waits only while it is in view, so that who comes and goes does not overtake who stays. What the
-                // observer knows of it grows old all the same: that decides what is due.
-                entry.stay_away(self.ticked.since(entry.seen));
+                // It waits only while it is in view, so that a subject that comes and goes does not overtake one that
+                // stays. The observer's last update of it ages all the same: that decides what is due.
+                entry.add_time_away(self.ticked.since(entry.seen));
             }
             let age = now.since(entry.last);
-            (entry.seen, entry.owed) = (now, !entry.heard || schedule.is_due(age, relevance));
+            (entry.seen, entry.owed) = (now, !entry.told || schedule.is_due(age, relevance));
             if entry.owed {
-                let urgency = urgency(&schedule, entry.waited(now), relevance, entry.heard);
-                self.due.push(Pending { entry: place as u32, relevance, urgency });
+                let urgency = urgency(&schedule, entry.waited(now), relevance, entry.told);
+                self.due.push(DueUpdate { entry: place as u32, relevance, urgency });
             }
         }
         count
     }
 
-    /// Turns what is due into updates, as far as the budget goes; gives how many did not fit.
-    fn choose(&mut self, now: Time, observer: Slot) -> u64 {
+    /// Turns the pairs that are due into updates, as far as the budget goes; returns the number that did not fit.
+    fn choose_updates(&mut self, now: Time, observer: Slot) -> u64 {
         self.updates.clear();
         let entries = self.memory.entries();
-        let Limit { budget, bucket } = &mut self.limits[observer.index()];
+        let ObserverLimit { budget, bucket } = &mut self.limits[observer.index()];
         if let Some(budget) = *budget {
             bucket.fill(budget, now);
-            let bytes_of = |it: &Pending| self.crowd.bytes[entries[it.entry as usize].subject as usize];
+            let bytes_of = |it: &DueUpdate| self.table.bytes[entries[it.entry as usize].subject as usize];
             if let Some(fitting) = bucket.fitting_at_most(self.due.iter().map(bytes_of)) {
-                bring_forward(&mut self.due, fitting, |a, b| {
+                sort_first(&mut self.due, fitting, |a, b| {
+                    // Equal urgency is decided by slot, so that the order never depends on the sorting algorithm.
                     let by_name = entries[a.entry as usize].subject.cmp(&entries[b.entry as usize].subject);
                     b.urgency.total_cmp(&a.urgency).then(by_name)
                 });
@@ -362,28 +369,29 @@ impl Engine {
         }
         for pending in &self.due {
             let entry = &mut entries[pending.entry as usize];
-            if budget.is_some() && !bucket.take(self.crowd.bytes[entry.subject as usize]) {
+            // An empty bucket lets no other update leave in this tick, either.
+            if budget.is_some() && !bucket.take(self.table.bytes[entry.subject as usize]) {
                 break;
             }
-            entry.tell(now);
+            entry.mark_sent(now);
             self.updates.push(Update { subject: Slot(entry.subject), relevance: pending.relevance });
         }
         (self.due.len() - self.updates.len()) as u64
     }
 
-    /// Drops the memories from `first` on that are no longer worth keeping.
+    /// Drops the remembered pairs from `first` on that are no longer needed.
     fn forget(&mut self, now: Time, first: usize) {
         let schedule = self.config.schedule;
         self.memory.keep(first, |entry| {
             !schedule.is_forgotten(now.since(entry.seen), entry.owed)
-                && self.crowd.is_present(Slot(entry.subject))
+                && self.table.is_present(Slot(entry.subject))
         });
     }
 }
 
 /// Brings the first `count` to the front, sorted. In a crowd thousands are due and a handful fits: to sort them all
 /// would cost more than everything else.
-fn bring_forward<T>(items: &mut [T], count: usize, order: impl Fn(&T, &T) -> Ordering) {
+fn sort_first<T>(items: &mut [T], count: usize, order: impl Fn(&T, &T) -> Ordering) {
     let count = count.min(items.len());
     if 0 < count && count < items.len() {
         items.select_nth_unstable_by(count - 1, &order);
@@ -391,18 +399,21 @@ fn bring_forward<T>(items: &mut [T], count: usize, order: impl Fn(&T, &T) -> Ord
     items[..count].sort_unstable_by(order);
 }
 
-/// How to find who is near.
+/// The way to find near subjects.
 #[derive(Clone, Copy)]
-enum Search {
-    /// Look at everybody, and keep those within this squared distance.
+enum NearSearch {
+    /// Look at all slots, and keep those within this squared distance.
     All(f32),
-    /// Ask the grid.
+    /// Look at the grid's cells within this reach.
     Grid(Distance),
 }
 
-impl Limit {
+impl ObserverLimit {
     fn new(budget: Option<Budget>) -> Self {
-        Self { budget, bucket: Bucket::full(budget.unwrap_or(Budget { bytes_per_second: 0, burst: 0 })) }
+        Self {
+            budget,
+            bucket: BudgetBucket::full(budget.unwrap_or(Budget { bytes_per_second: 0, burst: 0 })),
+        }
     }
 }
 
@@ -410,7 +421,7 @@ fn cell_for(reach: Distance) -> Distance {
     Distance::new((reach.millimetres() / CELLS_PER_REACH).max(1)).expect("a part of a distance is a distance")
 }
 
-/// The square of `reach`, a little enlarged: this only sorts out who cannot matter, the policy decides.
+/// The square of `reach`, a little enlarged: this only sorts out subjects that cannot be relevant, the policy decides.
 fn radius_squared(reach: Distance) -> f32 {
     let radius = reach.millimetres() as f32;
     radius * radius * (1.0 + 1e-5)

@@ -1,22 +1,23 @@
-//! Who hears of whom, and how often.
+//! Interest management: which subjects each observer gets updates of, and how often.
 //!
-//! A [`Policy`] grades how much an observer cares about a subject, from 0 to 1. The [`Schedule`] turns
+//! A [`Policy`] grades the relevance of a subject to an observer, from 0 to 1. The [`UpdateSchedule`] turns
 //! that into time: an update is due when `normal interval ÷ relevance` has passed since the last one.
-//! The [`Budget`] decides who goes first when a crowd has more to say than an observer's line can
-//! carry. The [`Engine`] does all three for thousands of observers in one pass per tick, at a cost that
-//! grows with what is near, never with players squared.
+//! The [`Budget`] limits the bytes of an observer, and decides which updates go first when more are due than its
+//! connection carries. The [`Engine`] does all three for thousands of observers in one pass per tick, at a cost that
+//! grows with the number of near pairs, never with players squared.
 //!
 //! Graded relevance, the close area and the schedule are those of Bezerra, Cecin and Geyer,
 //! "A novel interest management algorithm for distributed simulations of MMGs" (2008), called A³.
 //!
 //! ```
-//! use interest::{policies::A3, Config, Engine, Schedule};
+//! use interest::{policies::A3, EngineConfig, Engine, UpdateSchedule};
 //! use machine::{Span, Time};
 //! use space::{Distance, Heading, Position};
 //!
 //! let metres = |it| Distance::from_metres(it).unwrap();
 //! let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
-//! let mut engine = Engine::new(Config { schedule: Schedule::every(Span::from_millis(250)), ..Config::default() });
+//! let schedule = UpdateSchedule::every(Span::from_millis(250));
+//! let mut engine = Engine::new(EngineConfig { schedule, ..EngineConfig::default() });
 //!
 //! let eye = engine.enter(Position::ORIGIN, Heading::EAST);
 //! let ahead = engine.enter(Position::from_metres(50.0, 0.0).unwrap(), Heading::EAST);
@@ -32,21 +33,21 @@
 //! # let _ = behind;
 //! ```
 //!
-//! This crate never sends anything and never decides what is true: what it leaves out, somebody does
-//! not see in time; nothing else can go wrong.
+//! This crate never sends anything and never decides what is true. If it leaves an update out, a client shows a
+//! subject too late; nothing else can go wrong.
 
 mod budget;
-mod crowd;
 mod engine;
-mod memory;
 mod near;
+mod pair_memory;
 pub mod policies;
 mod policy;
-mod recall;
 mod schedule;
+mod slot_table;
+mod subject_index;
 
 pub use budget::Budget;
-pub use crowd::Slot;
-pub use engine::{Config, Engine, Tally, Update};
-pub use policy::{Adjusted, Both, Policy, PolicyError, Reach, Sight};
-pub use schedule::{Due, Schedule};
+pub use engine::{Engine, EngineConfig, TickCounts, Update};
+pub use policy::{AdjustedPolicy, Policy, PolicyError, PolicyReach, ProductPolicy, SubjectView};
+pub use schedule::{DueRule, UpdateSchedule};
+pub use slot_table::Slot;

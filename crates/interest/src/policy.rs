@@ -1,30 +1,30 @@
-//! What a policy is, and how policies compose.
+//! The trait of policies, and how policies compose.
 
 use crate::Slot;
 use space::{Distance, Position};
 use thiserror::Error;
 
-/// One subject as one observer has it before them: everything a policy may look at.
+/// One subject from the view of one observer: everything that a policy may look at.
 ///
 /// Floats in millimetres: relevance is a grade, not a decision, and the same operations give the same
-/// bits on every machine.
+/// bits on every platform.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sight {
-    /// Who looks.
+pub struct SubjectView {
+    /// The object whose client gets the updates.
     pub observer: Slot,
-    /// Who is looked at.
+    /// The object that the updates are about.
     pub subject: Slot,
-    /// How far east of the observer the subject is.
+    /// Distance of the subject to the east of the observer, in millimetres.
     pub dx: f32,
-    /// How far north of the observer the subject is.
+    /// Distance of the subject to the north of the observer, in millimetres.
     pub dy: f32,
-    /// The square of the distance between them.
+    /// The square of the distance between them, in square millimetres.
     pub distance_squared: f32,
-    /// Where the observer faces, as a unit vector.
+    /// The observer's heading as a unit vector.
     pub facing: (f32, f32),
 }
 
-impl Sight {
+impl SubjectView {
     /// The subject at `there`, seen from `here`.
     pub fn new(observer: Slot, here: Position, facing: (f32, f32), subject: Slot, there: Position) -> Self {
         let (dx, dy) = here.step_to(there);
@@ -32,22 +32,22 @@ impl Sight {
         Self { observer, subject, dx, dy, distance_squared: dx * dx + dy * dy, facing }
     }
 
-    /// How far away the subject is.
+    /// The distance of the subject in millimetres.
     pub fn distance(&self) -> f32 {
         self.distance_squared.sqrt()
     }
 }
 
-/// How far a policy can find anything relevant.
+/// The greatest distance at which a policy can find a subject relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Anywhere: every pair must be looked at, which costs players squared. For small worlds only.
+pub enum PolicyReach {
+    /// No limit: every pair must be looked at, which costs players squared. For small worlds only.
     Everywhere,
     /// Nothing farther away than this is relevant.
     Within(Distance),
 }
 
-impl Reach {
+impl PolicyReach {
     /// The smaller of two reaches.
     pub fn min(self, other: Self) -> Self {
         match (self, other) {
@@ -57,86 +57,91 @@ impl Reach {
     }
 }
 
-/// Grades how much an observer cares about a subject. A pure function: same sight, same grade.
+/// Grades the relevance of a subject to an observer. A pure function: same view, same grade.
 ///
-/// A game or an experiment writes its own by implementing this for a type, or from what is there with
+/// A game or an experiment writes its own by implementing this for a type, or combines existing ones with
 /// [`Policy::and`] and [`Policy::adjusted`].
 pub trait Policy {
-    /// How far away anything can be relevant. Beyond it the engine does not ask.
-    fn reach(&self) -> Reach;
+    /// The greatest distance of a relevant subject. The engine does not ask for subjects beyond it.
+    fn reach(&self) -> PolicyReach;
 
-    /// 0 (of no interest) to 1 (as often as can be). The engine takes what is larger as 1, and what is
-    /// negative or not a number as 0.
-    fn relevance(&self, sight: &Sight) -> f32;
+    /// The relevance from 0 (no updates) to 1 (updates at the normal interval). The engine takes larger numbers as 1,
+    /// and negative ones and NaN as 0.
+    fn relevance(&self, view: &SubjectView) -> f32;
 
-    /// Both must care: relevances multiply. For what hides things, such as walls, fog and stealth.
+    /// Multiplies the relevances of two policies. For rules that hide subjects, such as walls, fog and stealth.
     ///
     /// ```
-    /// use interest::{policies::Circle, Policy, Reach, Sight};
-    /// struct Fog(f32); // sight fades with distance, in millimetres
+    /// use interest::{policies::Circle, Policy, PolicyReach, SubjectView};
+    /// struct Fog(f32); // view fades with distance, in millimetres
     /// impl Policy for Fog {
-    ///     fn reach(&self) -> Reach { Reach::Everywhere }
-    ///     fn relevance(&self, sight: &Sight) -> f32 { 1.0 - sight.distance() / self.0 }
+    ///     fn reach(&self) -> PolicyReach { PolicyReach::Everywhere }
+    ///     fn relevance(&self, view: &SubjectView) -> f32 { 1.0 - view.distance() / self.0 }
     /// }
     /// let policy = Circle::new(space::Distance::from_metres(120.0).unwrap()).and(Fog(50_000.0));
     /// # let _ = policy;
     /// ```
-    fn and<P: Policy>(self, other: P) -> Both<Self, P>
+    fn and<P: Policy>(self, other: P) -> ProductPolicy<Self, P>
     where
         Self: Sized,
     {
-        Both(self, other)
+        ProductPolicy(self, other)
     }
 
-    /// Lets a game have the last word: `adjust` gets the sight and this policy's grade. `reach` is how
-    /// far the adjusted policy may find anything, which may be farther (a sniper's scope) or nearer.
-    fn adjusted<F: Fn(&Sight, f32) -> f32>(self, reach: Reach, adjust: F) -> Adjusted<Self, F>
+    /// Lets a game change the relevance: `adjust` gets the view and this policy's relevance. `reach` is the reach
+    /// of the adjusted policy, which may be farther (a sniper's scope) or nearer.
+    fn adjusted<F: Fn(&SubjectView, f32) -> f32>(
+        self,
+        reach: PolicyReach,
+        adjust: F,
+    ) -> AdjustedPolicy<Self, F>
     where
         Self: Sized,
     {
-        Adjusted { policy: self, reach, adjust }
+        AdjustedPolicy { policy: self, reach, adjust }
     }
 }
 
-/// See [`Policy::and`].
+/// The product of two policies, made by [`Policy::and`].
 #[derive(Clone, Copy, Debug)]
-pub struct Both<A, B>(A, B);
+pub struct ProductPolicy<A, B>(A, B);
 
-impl<A: Policy, B: Policy> Policy for Both<A, B> {
-    fn reach(&self) -> Reach {
+impl<A: Policy, B: Policy> Policy for ProductPolicy<A, B> {
+    fn reach(&self) -> PolicyReach {
         self.0.reach().min(self.1.reach())
     }
 
-    fn relevance(&self, sight: &Sight) -> f32 {
-        let first = graded(self.0.relevance(sight));
-        if first == 0.0 { 0.0 } else { first * graded(self.1.relevance(sight)) }
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        // The second policy may be costly, and is not asked if the first gives 0.
+        let first = graded(self.0.relevance(view));
+        if first == 0.0 { 0.0 } else { first * graded(self.1.relevance(view)) }
     }
 }
 
-/// See [`Policy::adjusted`].
+/// A policy with another reach and relevance, made by [`Policy::adjusted`].
 #[derive(Clone, Copy, Debug)]
-pub struct Adjusted<P, F> {
+pub struct AdjustedPolicy<P, F> {
     policy: P,
-    reach: Reach,
+    reach: PolicyReach,
     adjust: F,
 }
 
-impl<P: Policy, F: Fn(&Sight, f32) -> f32> Policy for Adjusted<P, F> {
-    fn reach(&self) -> Reach {
+impl<P: Policy, F: Fn(&SubjectView, f32) -> f32> Policy for AdjustedPolicy<P, F> {
+    fn reach(&self) -> PolicyReach {
         self.reach
     }
 
-    fn relevance(&self, sight: &Sight) -> f32 {
-        (self.adjust)(sight, graded(self.policy.relevance(sight)))
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        (self.adjust)(view, graded(self.policy.relevance(view)))
     }
 }
 
-/// What a policy said, as a number from 0 to 1. NaN counts as 0.
+/// The result of a policy as a number from 0 to 1. NaN counts as 0.
 pub(crate) fn graded(relevance: f32) -> f32 {
     if 0.0 < relevance { relevance.min(1.0) } else { 0.0 }
 }
 
-/// Numbers that make no policy.
+/// The reason why the parameters of a policy were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum PolicyError {
     /// The view angle is not an angle.

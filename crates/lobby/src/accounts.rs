@@ -1,32 +1,32 @@
-//! Accounts on a disk: no account is acknowledged before a crash could not undo it.
+//! Accounts on a disk: an account is acknowledged only when a crash cannot undo it.
 //!
 //! Accounts are never removed and get their ids in order, so the number of accounts is also the counter of ids.
-//! Opening again gives every account that was acknowledged, and perhaps one more that was not: whoever asked for
-//! that one finds the name taken, and logs in.
+//! Opening again yields every account that was acknowledged, and perhaps one more that was not: the player who asked
+//! for that one finds the name taken, and logs in.
 
 use crate::config::{ACCOUNT_IDS_END, ACCOUNTS_MAX, SNAPSHOT_EVERY};
-use crate::{Name, NameKey, PasswordHash};
+use crate::{NameKey, PasswordHash, PlayerName};
 use game::PlayerId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use store::{Limits, Log, Media, Recovery, StoreError};
+use store::{Log, LogLimits, Media, Recovery, StoreError};
 use thiserror::Error;
 
-/// Names the shape of the records and snapshots of this crate.
+/// Identifies the format of this crate's records and snapshots.
 const SCHEMA: u64 = u64::from_le_bytes(*b"ECUMLOB1");
 
 /// One account. A record holds one, the snapshot all of them in order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Who.
+    /// Number of the player, from 1.
     pub player: PlayerId,
-    /// What they are called, in the case they chose.
-    pub name: Name,
-    /// What is kept of the password.
+    /// Name of the player, in the case they chose.
+    pub name: PlayerName,
+    /// Hash of the player's password.
     pub password: PasswordHash,
 }
 
-/// All accounts, on a medium.
+/// All accounts, in memory and on a medium.
 #[derive(Debug)]
 pub struct Accounts<M> {
     log: Log<M>,
@@ -36,77 +36,77 @@ pub struct Accounts<M> {
     failure: Option<StoreError>,
 }
 
-/// What a caller may choose.
+/// The settings that the caller may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountSettings {
-    /// After so many new accounts a snapshot takes the place of the log; later, if there are many already.
+    /// New accounts after which a snapshot replaces the log; later, if there are many already.
     pub snapshot_every: u64,
-    /// How many accounts there may be, at most [`ACCOUNTS_MAX`].
+    /// The most accounts, up to [`ACCOUNTS_MAX`].
     pub accounts_max: usize,
-    /// The log's own limits.
-    pub limits: Limits,
+    /// Limits of the store's log.
+    pub limits: LogLimits,
 }
 
 impl Default for AccountSettings {
     fn default() -> Self {
-        let limits = Limits::default();
+        let limits = LogLimits::default();
         Self { snapshot_every: SNAPSHOT_EVERY, accounts_max: ACCOUNTS_MAX, limits }
     }
 }
 
-/// Why accounts could not be opened.
+/// The reason why accounts could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum OpenError {
+pub enum AccountsOpenError {
     /// The store did not open.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The disk lost accounts. Going on would give their names and ids to others, and with them all they own.
+    /// The disk lost accounts. Going on would give their names and ids, with all their objects, to other players.
     #[error(
         "the lobby's disk lost what it had promised to keep ({0}). Restore the folder from a copy; or remove the \
          files set aside to go on with what is left, but then new accounts get the ids of lost ones"
     )]
     Damaged(Recovery),
-    /// A record or the snapshot is whole, but makes no sense.
+    /// A record or the snapshot is whole, but its content is invalid.
     #[error("record {index} of the lobby makes no sense ({reason}): was it written by another program?")]
-    Senseless {
-        /// Its number; that of the last record it stands for, if it is the snapshot.
+    Invalid {
+        /// Number of the record; of the last record it stands for, if it is the snapshot.
         index: u64,
-        /// What is wrong with it.
+        /// The invalid part, for a person.
         reason: &'static str,
     },
 }
 
-/// Why there is no new account.
+/// The reason why an account was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CreateError {
-    /// Another account has this name, but perhaps for case.
+    /// Another account has this name, perhaps in another case.
     #[error("this name is taken: choose another one, or log in if it is yours")]
     Taken,
-    /// There are as many accounts as there may be.
+    /// There are as many accounts as allowed.
     #[error("this world takes no more accounts: play as a guest")]
     Full,
-    /// Nobody knows whether the account is on the disk.
+    /// The disk failed: it is unknown whether the account is on it.
     #[error("the lobby's disk fails: try again later")]
     Disk(StoreError),
 }
 
 impl<M: Media> Accounts<M> {
     /// Opens the accounts on a medium.
-    pub fn open(media: M, settings: AccountSettings) -> Result<Self, OpenError> {
+    pub fn open(media: M, settings: AccountSettings) -> Result<Self, AccountsOpenError> {
         let (log, opened) = Log::open(media, SCHEMA, settings.limits)?;
-        // Files set aside by an earlier opening count as well: only who has looked at them may remove them.
+        // Files set aside by an earlier opening count as well: only a person who has examined them may remove them.
         if opened.recovery.is_damaged() || !opened.recovery.aside.is_empty() {
-            return Err(OpenError::Damaged(opened.recovery));
+            return Err(AccountsOpenError::Damaged(opened.recovery));
         }
         let recalled = opened.recalled;
         let created_since_snapshot = recalled.records.len() as u64;
         let by_name = BTreeMap::new();
         let mut accounts = Self { log, by_name, settings, created_since_snapshot, failure: None };
         if let Some((index, bytes)) = recalled.snapshot {
-            accounts.read_snapshot(&bytes).map_err(|reason| OpenError::Senseless { index, reason })?;
+            accounts.read_snapshot(&bytes).map_err(|reason| AccountsOpenError::Invalid { index, reason })?;
         }
         for (index, bytes) in (recalled.first..).zip(recalled.records) {
-            accounts.read_record(&bytes).map_err(|reason| OpenError::Senseless { index, reason })?;
+            accounts.read_record(&bytes).map_err(|reason| AccountsOpenError::Invalid { index, reason })?;
         }
         Ok(accounts)
     }
@@ -120,8 +120,9 @@ impl<M: Media> Accounts<M> {
         self.recall(decode(bytes)?)
     }
 
-    /// Takes an account found on the disk.
+    /// Adds an account found on the disk.
     fn recall(&mut self, account: Account) -> Result<(), &'static str> {
+        // Ids have no gaps, so a missing or doubled record shows.
         if account.player != self.next_player() {
             return Err("an id out of order");
         }
@@ -132,8 +133,8 @@ impl<M: Media> Accounts<M> {
         if is_taken { Err("two accounts of one name") } else { Ok(()) }
     }
 
-    /// Whether an account of this name could be created.
-    pub fn may_create(&self, name: &Name) -> Result<(), CreateError> {
+    /// Checks whether an account of this name could be created.
+    pub fn may_create(&self, name: &PlayerName) -> Result<(), CreateError> {
         if self.by_name.contains_key(&name.key()) {
             return Err(CreateError::Taken);
         }
@@ -142,8 +143,9 @@ impl<M: Media> Accounts<M> {
     }
 
     /// Creates an account. When this returns its id, the account is on the disk.
-    pub fn create(&mut self, name: Name, password: PasswordHash) -> Result<PlayerId, CreateError> {
+    pub fn create(&mut self, name: PlayerName, password: PasswordHash) -> Result<PlayerId, CreateError> {
         self.may_create(&name)?;
+        // After a failed write the end of the log is unknown: nothing may be appended.
         if self.failure.is_some() {
             return Err(CreateError::Disk(StoreError::Poisoned));
         }
@@ -178,31 +180,31 @@ impl<M: Media> Accounts<M> {
     }
 
     /// The account of this name, in any case.
-    pub fn find(&self, name: &Name) -> Option<&Account> {
+    pub fn find(&self, name: &PlayerName) -> Option<&Account> {
         self.by_name.get(&name.key())
     }
 
-    /// How many accounts there are.
+    /// Number of accounts in this world.
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no accounts.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// Why no account can be created until this is opened again, if so. Those that there are can log in.
+    /// The failure after which no account can be created until this is opened again. Existing accounts can log in.
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref()
     }
 
-    /// What they lie on, to do it harm: for tests and simulators.
+    /// The medium, for tests that inject faults.
     pub fn media_mut(&mut self) -> &mut M {
         self.log.media_mut()
     }
 
-    /// Closes the accounts and gives their medium back, to be opened again.
+    /// Closes the accounts and returns their medium, to be opened again.
     pub fn into_media(self) -> M {
         self.log.into_media()
     }

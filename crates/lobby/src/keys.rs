@@ -1,4 +1,4 @@
-//! The key that a world's lobby signs with, and its public half.
+//! The key with which a world's lobby signs, and its public half.
 
 use ed25519_compact::{KeyPair, Seed};
 use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
@@ -6,24 +6,24 @@ use pasetors::version4::V4;
 use std::fmt;
 use thiserror::Error;
 
-/// The lobby's key pair, Ed25519. Whoever has it can be anyone: it never leaves the lobby.
+/// The lobby's key pair, Ed25519. Its owner can log in as any player: it never leaves the lobby.
 #[derive(Clone)]
 pub struct Keys {
     secret: AsymmetricSecretKey<V4>,
     public: PublicKey,
 }
 
-/// The public half, for the hosts.
+/// The public half, with which hosts verify tokens.
 #[derive(Clone, PartialEq)]
 pub struct PublicKey(AsymmetricPublicKey<V4>);
 
-/// Bytes that are no key.
+/// The reason why bytes are no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum KeyError {
-    /// Only zeros, which nobody draws at random.
+    /// Only zeros, which no random source gives.
     #[error("32 zeros are no secret: draw random bytes from the system")]
     Zeros,
-    /// Not what was saved: the two halves do not fit.
+    /// Damaged since it was saved: the two halves do not fit.
     #[error(
         "this is no key of a lobby: restore the file from a copy, or remove it to make every pass invalid"
     )]
@@ -31,7 +31,7 @@ pub enum KeyError {
 }
 
 impl Keys {
-    /// Makes a pair of 32 random bytes. They must come from the system's own source of secrets.
+    /// Makes a pair from 32 random bytes, which must come from the system's own source of secrets.
     pub fn generate(random: [u8; 32]) -> Result<Self, KeyError> {
         if random == [0; 32] {
             return Err(KeyError::Zeros);
@@ -39,7 +39,7 @@ impl Keys {
         Self::from_pair(&KeyPair::from_seed(Seed::new(random))[..])
     }
 
-    /// The pair in the bytes of [`to_bytes`](Self::to_bytes). Damage is found: both halves are there.
+    /// The pair from the bytes of [`to_bytes`](Self::to_bytes). Damage is found, because both halves are there.
     pub fn from_bytes(bytes: &[u8; 64]) -> Result<Self, KeyError> {
         // The library panics on a secret of zeros.
         if bytes[..32] == [0; 32] {
@@ -59,7 +59,7 @@ impl Keys {
         self.secret.as_bytes().try_into().expect("a secret key of version 4 has 64 bytes")
     }
 
-    /// The public half.
+    /// The public half of the pair.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
@@ -69,7 +69,7 @@ impl Keys {
     }
 }
 
-/// Shows no secret.
+/// Debug output without the secret.
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keys").field("public", &self.public).finish_non_exhaustive()
@@ -77,12 +77,12 @@ impl fmt::Debug for Keys {
 }
 
 impl PublicKey {
-    /// The key in the bytes of [`to_bytes`](Self::to_bytes). With bytes that are no key, every token is forged.
+    /// The key from the bytes of [`to_bytes`](Self::to_bytes). With bytes that are no key, every token is refused.
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {
         Self(AsymmetricPublicKey::from(bytes).expect("a public key of version 4 is any 32 bytes"))
     }
 
-    /// The key as bytes.
+    /// The key as 32 bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         self.0.as_bytes().try_into().expect("a public key of version 4 has 32 bytes")
     }

@@ -1,40 +1,40 @@
-//! The lobby: who somebody is, and what proves it to a host.
+//! The lobby: logs players in, and issues the tokens that prove to a host which player connects.
 //!
-//! A [`Lobby`] lets guests and accounts in and gives them a *pass*; for a pass it gives a *session*, and for each
-//! host a *token* that opens it once. A host has a [`Gate`], which knows the lobby's public key and nothing else.
-//! What goes over HTTP is drawn in `docs/net.md`.
+//! A [`Lobby`] logs guests and accounts in and gives each a *pass*; for a pass it gives a *session*, and for each host
+//! a *token* that admits the session once. A host has a [`TokenGate`], which knows the lobby's public key and nothing
+//! else. The HTTP requests are described in `docs/net.md`.
 //!
 //! ```
-//! use lobby::{Caller, Gate, Issuer, Keys, Lobby, Settings, TokenError, UnixSeconds, Verifier};
+//! use lobby::{RequestSource, TokenGate, Issuer, Keys, Lobby, LobbySettings, TokenError, UnixSeconds, Verifier};
 //! use machine::Time;
-//! use store::Memory;
+//! use store::MemoryDisk;
 //!
 //! let now = UnixSeconds(1_800_000_000);
-//! let caller = Caller { address: [127, 0, 0, 1].into(), at: Time::ZERO, now };
-//! let keys = Keys::generate([7; 32])?; // Random bytes, in earnest.
-//! let mut lobby = Lobby::open(Memory::new(), Issuer::new(keys, "my-world")?, Settings::default())?;
+//! let source = RequestSource { address: [127, 0, 0, 1].into(), at: Time::ZERO, now };
+//! let keys = Keys::generate([7; 32])?; // Take random bytes.
+//! let mut lobby = Lobby::open(MemoryDisk::new(), Issuer::new(keys, "my-world")?, LobbySettings::default())?;
 //!
-//! // A new account. Hashing the password is slow, and runs elsewhere.
-//! let creation = lobby.begin_account(caller, "Ada", "correct horse")?;
+//! // A new account. Hashing the password is slow, and can run on another thread.
+//! let creation = lobby.begin_account(source, "Ada", "correct horse")?;
 //! let ada = lobby.finish_account(creation.hash([1; 16]), now)?;
 //!
-//! // A session, and the way through the gate of host 3.
-//! let holder = lobby.begin_session(caller, &ada.pass)?;
+//! // A session, and a token that host 3 accepts once.
+//! let holder = lobby.begin_session(source, &ada.pass)?;
 //! let session = lobby.finish_session(holder, None, 5_000_000)?; // The world's clock.
 //! let token = lobby.token(&session, 3, 42, now);
-//! let mut gate = Gate::new(Verifier::new(lobby.public(), "my-world", 3)?, now);
+//! let mut gate = TokenGate::new(Verifier::new(lobby.public(), "my-world", 3)?, now);
 //! assert_eq!(gate.admit(&token, now)?.player, ada.player);
 //! assert_eq!(gate.admit(&token, now), Err(TokenError::Used));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read `lobby` first, then `tokens` and `used` (the host's side), then `accounts`.
+//! Read `lobby` first, then `tokens` and `token_gate` (the host's side), then `accounts`.
 //!
-//! Player ids: accounts get 1, 2, 3 and so on, below 2^40, from what is on the disk. Guests get random ones from 2^61
-//! to 2^62. So they never meet.
+//! Player ids: accounts get 1, 2, 3 and so on, below 2^40, continued from the disk. Guests get random ones from 2^61 to
+//! 2^62. So the two never collide.
 //!
-//! This crate never keeps or shows a password, never acknowledges an account that a crash could undo, and never lets
-//! a token open a host twice. It has no clock, no chance and no network: all come from the caller.
+//! This crate never stores or shows a password, never acknowledges an account that a crash could undo, and never lets a
+//! token admit twice to one host. It has no clock, no randomness and no network: all come from its caller.
 
 // A fuzzer instruments every test binary of this crate, so each must link the fuzzer's runtime.
 #[cfg(test)]
@@ -43,8 +43,8 @@ use bolero as _;
 mod lobby;
 
 mod keys;
+mod token_gate;
 mod tokens;
-mod used;
 
 mod accounts;
 mod limits;
@@ -53,15 +53,15 @@ mod passwords;
 
 pub mod config;
 
-pub use accounts::{Account, AccountSettings, Accounts, CreateError, OpenError};
+pub use accounts::{Account, AccountSettings, Accounts, AccountsOpenError, CreateError};
 pub use config::Rate;
 pub use keys::{KeyError, Keys, PublicKey};
-pub use limits::{Attempts, Buckets, TooOften};
+pub use limits::{LoginLimits, RateLimits, TooOften};
 pub use lobby::{
-    Admission, Caller, CheckedLogin, Creation, HashedCreation, Holder, Lobby, LobbyError, Login, Session,
-    Settings,
+    CheckedLogin, Creation, HashedCreation, Lobby, LobbyError, LobbySettings, LoginAttempt, PassGrant,
+    PassHolder, RequestSource, SessionGrant,
 };
-pub use names::{Name, NameError, NameKey, Password, PasswordError};
+pub use names::{NameError, NameKey, Password, PasswordError, PlayerName};
 pub use passwords::{HashError, PasswordHash, hash_password, verify};
-pub use tokens::{Issuer, Pass, Token, TokenError, UnixSeconds, Verifier, WorldError};
-pub use used::{Gate, Used};
+pub use token_gate::{TokenGate, UsedTokens};
+pub use tokens::{Issuer, PassClaims, Token, TokenError, UnixSeconds, Verifier, WorldNameError};

@@ -1,43 +1,44 @@
-//! How often somebody may try: passwords cannot be guessed by the thousand, nor the lobby kept busy hashing.
+//! Rate limits: passwords cannot be guessed by the thousand, nor the lobby kept busy hashing.
 //!
-//! Each key has a bucket that holds a burst and fills at a steady pace. It is kept as one number, the time when it
-//! is full again (the "theoretical arrival time" of the generic cell rate algorithm, ITU-T I.371): a full bucket
-//! needs no memory.
+//! Each key has an allowance (a token bucket) that holds a burst and refills steadily. It is stored as one number, the
+//! time when it is full again (the "theoretical arrival time" of the generic cell rate algorithm, ITU-T I.371): a full
+//! one needs no memory.
 
 use crate::NameKey;
-use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, BUCKETS_MAX, Rate, SESSIONS_PER_ENTRY};
+use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, RATE_LIMIT_KEYS_MAX, Rate, SESSIONS_PER_LOGIN};
 use machine::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
 use thiserror::Error;
 
-/// Too often.
+/// The error of an exceeded rate, with the time to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("too many attempts: try again in {} s", .0.as_micros().div_ceil(1_000_000))]
 pub struct TooOften(pub Span);
 
-/// Buckets by key, at most [`BUCKETS_MAX`].
+/// Rate limits by key, for at most [`RATE_LIMIT_KEYS_MAX`] keys.
 ///
-/// At the limit the one that is nearest to full gives way: forgetting it gives the least away, and refusing instead
-/// would let whoever has many addresses lock everybody out. To have their own bucket forgotten, they would have to
-/// empty all others further.
+/// At the limit the key that is nearest to full is forgotten: that gives the least away, while refusing new keys would
+/// let a client with many addresses lock all others out. To have its own key forgotten, it would have to use up the
+/// allowance of all others further.
 #[derive(Clone, Debug)]
-pub struct Buckets<K> {
+pub struct RateLimits<K> {
     rate: Rate,
     full_at: BTreeMap<K, Time>,
     by_time: BTreeSet<(Time, K)>,
 }
 
-impl<K: Ord + Clone> Buckets<K> {
-    /// No buckets yet, that is: all are full.
+impl<K: Ord + Clone> RateLimits<K> {
+    /// No keys yet, that is: all have their full burst.
     pub fn new(rate: Rate) -> Self {
         Self { rate, full_at: BTreeMap::new(), by_time: BTreeSet::new() }
     }
 
-    /// Takes one from a key's bucket. From an empty one nothing is taken.
+    /// Takes one from a key's allowance; an error, and nothing taken, if it is used up.
     pub fn take(&mut self, now: Time, key: &K) -> Result<(), TooOften> {
         self.forget_full(now);
         let known = self.full_at.get(key).copied();
+        // A key that is not stored has its full allowance.
         let full_at = known.unwrap_or(now).max(now) + self.rate.every;
         let (missing, room) = (full_at.since(now), self.rate.every.times(u64::from(self.rate.burst)));
         if room < missing {
@@ -45,7 +46,8 @@ impl<K: Ord + Clone> Buckets<K> {
         }
         match known {
             Some(before) => _ = self.by_time.remove(&(before, key.clone())),
-            None if BUCKETS_MAX <= self.full_at.len() => self.forget_first(),
+            // Only after the check above: a refused key takes no place of another.
+            None if RATE_LIMIT_KEYS_MAX <= self.full_at.len() => self.forget_first(),
             None => (),
         }
         self.full_at.insert(key.clone(), full_at);
@@ -53,12 +55,12 @@ impl<K: Ord + Clone> Buckets<K> {
         Ok(())
     }
 
-    /// How many buckets are not full.
+    /// Number of keys whose allowance is not full.
     pub fn len(&self) -> usize {
         self.full_at.len()
     }
 
-    /// Whether all are full.
+    /// Returns whether all allowances are full.
     pub fn is_empty(&self) -> bool {
         self.full_at.is_empty()
     }
@@ -76,48 +78,48 @@ impl<K: Ord + Clone> Buckets<K> {
     }
 }
 
-/// The limits of coming in: by address, by the name of the account, and by address again for sessions.
+/// The limits of log-in: by address, by the name of the account, and by address again for sessions.
 #[derive(Clone, Debug)]
-pub struct Attempts {
-    addresses: Buckets<IpAddr>,
-    sessions: Buckets<IpAddr>,
-    accounts: Buckets<NameKey>,
+pub struct LoginLimits {
+    addresses: RateLimits<IpAddr>,
+    sessions: RateLimits<IpAddr>,
+    accounts: RateLimits<NameKey>,
 }
 
-impl Default for Attempts {
+impl Default for LoginLimits {
     fn default() -> Self {
         Self::new(ADDRESS_RATE, ACCOUNT_RATE)
     }
 }
 
-impl Attempts {
-    /// With rates of one's own.
+impl LoginLimits {
+    /// Limits with these rates for addresses and accounts.
     pub fn new(address: Rate, account: Rate) -> Self {
         Self {
-            addresses: Buckets::new(address),
-            sessions: Buckets::new(address.times(SESSIONS_PER_ENTRY)),
-            accounts: Buckets::new(account),
+            addresses: RateLimits::new(address),
+            sessions: RateLimits::new(address.times(SESSIONS_PER_LOGIN)),
+            accounts: RateLimits::new(account),
         }
     }
 
-    /// Somebody at this address wants something that costs.
+    /// Counts a log-in or a new account from this address.
     pub fn from_address(&mut self, now: Time, address: IpAddr) -> Result<(), TooOften> {
-        self.addresses.take(now, &household(address))
+        self.addresses.take(now, &address_group(address))
     }
 
-    /// Somebody at this address wants a session, or new tokens for one.
+    /// Counts a request for a session, or for new tokens of one, from this address.
     pub fn for_session(&mut self, now: Time, address: IpAddr) -> Result<(), TooOften> {
-        self.sessions.take(now, &household(address))
+        self.sessions.take(now, &address_group(address))
     }
 
-    /// Somebody tries a password, whether there is such an account or not.
+    /// Counts a password attempt, whether there is such an account or not.
     pub fn for_account(&mut self, now: Time, name: &NameKey) -> Result<(), TooOften> {
         self.accounts.take(now, name)
     }
 }
 
-/// What one household can have many of counts as one: the lower half of an IPv6 address is theirs to choose.
-fn household(address: IpAddr) -> IpAddr {
+/// The address group that counts as one: an IPv6 subscriber chooses the lower half of the address freely.
+fn address_group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
         v4 => v4,

@@ -1,86 +1,86 @@
-//! The lobby as a value: who comes in, as whom, in which session.
+//! The lobby as a value: logs players in, and numbers their sessions.
 //!
-//! Log-in and new accounts come in three steps, because the middle one takes tens of milliseconds and can run elsewhere:
-//! `lobby.begin_…` looks and limits, `….verify()` or `….hash(salt)` works and needs no lobby, `lobby.finish_…`
-//! decides. Each step takes what the one before gave, so none can be left out. Likewise for a session the world is
-//! asked for its clock only between `begin_session` and `finish_session`, when somebody has shown a pass.
+//! Log-in and new accounts take three steps, because the middle one takes tens of milliseconds and can run elsewhere:
+//! `lobby.begin_…` checks the limits, `….verify()` or `….hash(salt)` is slow and needs no lobby, `lobby.finish_…`
+//! decides. Each step takes the result of the one before, so none can be left out. Likewise the caller asks the
+//! directory for the world's clock between `begin_session` and `finish_session`, after the pass was verified.
 
-use crate::accounts::{AccountSettings, Accounts, CreateError, OpenError};
+use crate::accounts::{AccountSettings, Accounts, AccountsOpenError, CreateError};
 use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, Rate};
-use crate::limits::{Attempts, TooOften};
+use crate::limits::{LoginLimits, TooOften};
 use crate::passwords::{PasswordHash, hash_password, verify};
-use crate::tokens::{Issuer, Pass, Token, TokenError, UnixSeconds};
-use crate::{Name, NameError, Password, PasswordError, PublicKey};
+use crate::tokens::{Issuer, PassClaims, Token, TokenError, UnixSeconds};
+use crate::{NameError, Password, PasswordError, PlayerName, PublicKey};
 use game::PlayerId;
 use machine::Time;
 use std::net::IpAddr;
 use store::Media;
 use thiserror::Error;
 
-/// The front door of a world.
+/// The log-in service of one world.
 #[derive(Debug)]
 pub struct Lobby<M> {
     issuer: Issuer,
     accounts: Accounts<M>,
-    attempts: Attempts,
+    limits: LoginLimits,
     last_session: u64,
 }
 
-/// What a caller may choose.
+/// The settings that the caller may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// How often one address may come in; for sessions it may ask [`SESSIONS_PER_ENTRY`] times as often. A trial with
-    /// a thousand bots at one address needs more than the default.
+pub struct LobbySettings {
+    /// Log-ins from one address; for sessions it may ask [`SESSIONS_PER_LOGIN`] times as often. A test with a thousand
+    /// bots at one address needs more than the default.
     ///
-    /// [`SESSIONS_PER_ENTRY`]: crate::config::SESSIONS_PER_ENTRY
+    /// [`SESSIONS_PER_LOGIN`]: crate::config::SESSIONS_PER_LOGIN
     pub address_rate: Rate,
-    /// How often passwords may be tried for one account.
+    /// Password attempts for one account.
     pub account_rate: Rate,
-    /// How accounts are kept.
+    /// Snapshots and limits of the accounts' store.
     pub accounts: AccountSettings,
 }
 
-impl Default for Settings {
+impl Default for LobbySettings {
     fn default() -> Self {
         let accounts = AccountSettings::default();
         Self { address_rate: ADDRESS_RATE, account_rate: ACCOUNT_RATE, accounts }
     }
 }
 
-/// Who asks, and when.
+/// Origin and time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// From where.
+pub struct RequestSource {
+    /// Address of the client, behind trusted proxies.
     pub address: IpAddr,
-    /// When, by the clock that never goes back.
+    /// Time by the monotonic clock, for rate limits.
     pub at: Time,
-    /// When, by the clock on the wall.
+    /// Time by the wall clock, for expiry.
     pub now: UnixSeconds,
 }
 
-/// Somebody who was let in.
+/// The result of a log-in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admission {
-    /// Proves it for 30 days.
+pub struct PassGrant {
+    /// The pass as text, valid for 30 days.
     pub pass: String,
-    /// Who.
+    /// Number of the player, below 2^62.
     pub player: PlayerId,
-    /// What they are called.
-    pub name: Name,
+    /// Name of the player, as first typed.
+    pub name: PlayerName,
 }
 
-/// A player's stay in the world. The newest counts.
+/// A session of a player in the world. The one with the highest number counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    /// Its number.
+pub struct SessionGrant {
+    /// Number of the session, higher than all before.
     pub number: u64,
-    /// Who.
+    /// Number of the player, below 2^62.
     pub player: PlayerId,
-    /// What they are called.
-    pub name: Name,
+    /// Name of the player, as first typed.
+    pub name: PlayerName,
 }
 
-/// Why somebody is not let in. Each is one line for a person.
+/// The reason why a request is refused. Each is one line for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LobbyError {
     /// The name cannot be used.
@@ -89,35 +89,35 @@ pub enum LobbyError {
     /// The password cannot be used.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// Too many attempts.
+    /// Too many attempts from one address or for one account.
     #[error(transparent)]
     TooOften(#[from] TooOften),
-    /// There is no new account.
+    /// The account was not created.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// No such account, or another password: which of the two is nobody's business.
+    /// No such account, or another password: an attacker must not learn which of the two.
     #[error("name and password do not fit: check both, and capital letters in the password")]
     Wrong,
-    /// The pass is not good.
+    /// The pass is not valid, or has expired.
     #[error(transparent)]
     Pass(#[from] TokenError),
-    /// A session that was never begun.
+    /// The requested session number was never issued.
     #[error("there is no such session: ask for a new one")]
     NoSession,
 }
 
-/// Somebody with a good pass, before the world is asked for its clock.
+/// A player with a valid pass, before the directory is asked for the world's clock.
 #[derive(Clone, Debug)]
-#[must_use = "whoever holds a pass has no session yet"]
-pub struct Holder {
-    pass: Pass,
+#[must_use = "a player with a pass has no session yet"]
+pub struct PassHolder {
+    pass: PassClaims,
 }
 
 /// A new account before its password is hashed.
 #[derive(Clone, Debug)]
 #[must_use = "an account that is not finished does not exist"]
 pub struct Creation {
-    name: Name,
+    name: PlayerName,
     password: Password,
 }
 
@@ -125,24 +125,24 @@ pub struct Creation {
 #[derive(Clone, Debug)]
 #[must_use = "an account that is not finished does not exist"]
 pub struct HashedCreation {
-    name: Name,
+    name: PlayerName,
     password: PasswordHash,
 }
 
 /// A log-in before its password is checked.
 #[derive(Clone, Debug)]
-#[must_use = "a log-in that is not finished lets nobody in"]
-pub struct Login {
+#[must_use = "a log-in that is not finished gives no pass"]
+pub struct LoginAttempt {
     password: Password,
     hash: PasswordHash,
-    account: Option<(PlayerId, Name)>,
+    account: Option<(PlayerId, PlayerName)>,
 }
 
 /// A log-in, its password checked.
 #[derive(Clone, Debug)]
-#[must_use = "a log-in that is not finished lets nobody in"]
+#[must_use = "a log-in that is not finished gives no pass"]
 pub struct CheckedLogin {
-    account: Option<(PlayerId, Name)>,
+    account: Option<(PlayerId, PlayerName)>,
 }
 
 impl Creation {
@@ -152,7 +152,7 @@ impl Creation {
     }
 }
 
-impl Login {
+impl LoginAttempt {
     /// Checks the password: slow, equally so if there is no such account, and needs no lobby.
     pub fn verify(self) -> CheckedLogin {
         let fits = verify(&self.password, &self.hash);
@@ -161,123 +161,134 @@ impl Login {
 }
 
 impl<M: Media> Lobby<M> {
-    /// Opens the lobby of a world, its accounts on a medium.
-    pub fn open(media: M, issuer: Issuer, settings: Settings) -> Result<Self, OpenError> {
+    /// Opens the lobby of a world with its accounts on a medium.
+    pub fn open(media: M, issuer: Issuer, settings: LobbySettings) -> Result<Self, AccountsOpenError> {
         let accounts = Accounts::open(media, settings.accounts)?;
-        let attempts = Attempts::new(settings.address_rate, settings.account_rate);
-        Ok(Self { issuer, accounts, attempts, last_session: 0 })
+        let limits = LoginLimits::new(settings.address_rate, settings.account_rate);
+        Ok(Self { issuer, accounts, limits, last_session: 0 })
     }
 
-    /// Lets a guest in, as a new player. `random` is 64 random bits: they are the id.
-    pub fn guest(&mut self, caller: Caller, name: &str, random: u64) -> Result<Admission, LobbyError> {
-        let name = Name::parse(name)?;
-        self.attempts.from_address(caller.at, caller.address)?;
-        Ok(self.admit(guest_id(random), name, caller.now))
+    /// Logs in a guest as a new player. `random` is 64 random bits, from which the id is made.
+    pub fn guest(&mut self, source: RequestSource, name: &str, random: u64) -> Result<PassGrant, LobbyError> {
+        // Errors in the name first: they cost nothing, and must not count against the address.
+        let name = PlayerName::parse(name)?;
+        self.limits.from_address(source.at, source.address)?;
+        Ok(self.admit(guest_id(random), name, source.now))
     }
 
-    /// The first step to a new account.
+    /// The first step of a new account: checks limits and name.
     pub fn begin_account(
         &mut self,
-        caller: Caller,
+        source: RequestSource,
         name: &str,
         password: &str,
     ) -> Result<Creation, LobbyError> {
-        let (name, password) = (Name::parse(name)?, Password::parse(password)?);
-        self.attempts.from_address(caller.at, caller.address)?;
+        let (name, password) = (PlayerName::parse(name)?, Password::parse(password)?);
+        self.limits.from_address(source.at, source.address)?;
+        // Before hashing, so that a taken name costs nothing.
         self.accounts.may_create(&name)?;
         Ok(Creation { name, password })
     }
 
-    /// The last step to a new account: when this returns, it is on the disk. The name may be taken by now.
+    /// The last step of a new account: when this returns, it is on the disk. The name may be taken by now.
     pub fn finish_account(
         &mut self,
         creation: HashedCreation,
         now: UnixSeconds,
-    ) -> Result<Admission, LobbyError> {
+    ) -> Result<PassGrant, LobbyError> {
         let HashedCreation { name, password } = creation;
         let player = self.accounts.create(name.clone(), password)?;
         Ok(self.admit(player, name, now))
     }
 
-    /// The first step to log in.
-    pub fn begin_login(&mut self, caller: Caller, name: &str, password: &str) -> Result<Login, LobbyError> {
-        let (name, password) = (Name::parse(name)?, Password::parse(password)?);
-        self.attempts.from_address(caller.at, caller.address)?;
-        self.attempts.for_account(caller.at, &name.key())?;
+    /// The first step of a log-in: checks limits and finds the account.
+    pub fn begin_login(
+        &mut self,
+        source: RequestSource,
+        name: &str,
+        password: &str,
+    ) -> Result<LoginAttempt, LobbyError> {
+        let (name, password) = (PlayerName::parse(name)?, Password::parse(password)?);
+        self.limits.from_address(source.at, source.address)?;
+        self.limits.for_account(source.at, &name.key())?;
         let account = self.accounts.find(&name);
-        let hash = account.map_or_else(PasswordHash::nobodys, |it| it.password.clone());
-        Ok(Login { password, hash, account: account.map(|it| (it.player, it.name.clone())) })
+        // An unknown name is verified against a dummy hash: the same time as a wrong password.
+        let hash = account.map_or_else(PasswordHash::dummy, |it| it.password.clone());
+        Ok(LoginAttempt { password, hash, account: account.map(|it| (it.player, it.name.clone())) })
     }
 
-    /// The last step to log in.
-    pub fn finish_login(&self, login: CheckedLogin, now: UnixSeconds) -> Result<Admission, LobbyError> {
+    /// The last step of a log-in: gives a pass if the password was right.
+    pub fn finish_login(&self, login: CheckedLogin, now: UnixSeconds) -> Result<PassGrant, LobbyError> {
         let (player, name) = login.account.ok_or(LobbyError::Wrong)?;
         Ok(self.admit(player, name, now))
     }
 
-    fn admit(&self, player: PlayerId, name: Name, now: UnixSeconds) -> Admission {
-        Admission { pass: self.issuer.pass(player, name.clone(), now), player, name }
+    fn admit(&self, player: PlayerId, name: PlayerName, now: UnixSeconds) -> PassGrant {
+        PassGrant { pass: self.issuer.pass(player, name.clone(), now), player, name }
     }
 
-    /// The first step to a session: who holds this pass.
-    pub fn begin_session(&mut self, caller: Caller, pass: &str) -> Result<Holder, LobbyError> {
-        self.attempts.for_session(caller.at, caller.address)?;
-        Ok(Holder { pass: self.issuer.check_pass(pass, caller.now)? })
+    /// The first step of a session: checks limits and pass.
+    pub fn begin_session(&mut self, source: RequestSource, pass: &str) -> Result<PassHolder, LobbyError> {
+        // Before the pass is verified: a forged one costs a signature check, too.
+        self.limits.for_session(source.at, source.address)?;
+        Ok(PassHolder { pass: self.issuer.check_pass(pass, source.now)? })
     }
 
-    /// The last step to a session: a new one, or one of theirs again.
+    /// The last step of a session: a new one, or an earlier one of the same player again.
     ///
-    /// `clock` is the world's clock in microseconds, which never goes back, not even when the lobby starts anew. So
-    /// a new number is higher than any before without being kept on a disk. A requested number is taken if it may
-    /// have been given out: a pass says who somebody is, and a false number only ends their own sessions.
+    /// `clock` is the world's clock in microseconds, which never goes back, not even when the lobby restarts. So a new
+    /// number is higher than any before without being stored on a disk. A requested number is accepted if it may have
+    /// been issued: the pass proves the player, and a false number can only end their own sessions.
     pub fn finish_session(
         &mut self,
-        holder: Holder,
+        holder: PassHolder,
         requested: Option<u64>,
         clock: u64,
-    ) -> Result<Session, LobbyError> {
+    ) -> Result<SessionGrant, LobbyError> {
         let number = match requested {
             Some(number) if (1..=self.last_session.max(clock)).contains(&number) => number,
             Some(_) => return Err(LobbyError::NoSession),
             None => self.next_session(clock),
         };
-        Ok(Session { number, player: holder.pass.player, name: holder.pass.name })
+        Ok(SessionGrant { number, player: holder.pass.player, name: holder.pass.name })
     }
 
     fn next_session(&mut self, clock: u64) -> u64 {
         let next = self.last_session.checked_add(1).expect("the world's clock is not at its end");
+        // Several sessions may begin within one microsecond of the world's clock.
         self.last_session = next.max(clock);
         self.last_session
     }
 
-    /// A token that opens a host for a session, for 30 seconds. `nonce` is 128 random bits.
-    pub fn token(&self, session: &Session, host: u32, nonce: u128, now: UnixSeconds) -> String {
-        let Session { number, player, ref name } = *session;
+    /// A token that admits a session to a host, valid for 30 seconds. `nonce` is 128 random bits.
+    pub fn token(&self, session: &SessionGrant, host: u32, nonce: u128, now: UnixSeconds) -> String {
+        let SessionGrant { number, player, ref name } = *session;
         let expires = Token::expiry(now);
         self.issuer.token(&Token { player, session: number, name: name.clone(), host, nonce, expires })
     }
 
-    /// What the hosts need to know to check tokens.
+    /// The public key with which hosts verify tokens.
     pub fn public(&self) -> PublicKey {
         self.issuer.public()
     }
 
-    /// The accounts, to be counted.
+    /// The accounts, to count them.
     pub fn accounts(&self) -> &Accounts<M> {
         &self.accounts
     }
 
-    /// The accounts, to do their disk harm: for tests and simulators.
+    /// The accounts with their medium, for tests that inject faults.
     pub fn accounts_mut(&mut self) -> &mut Accounts<M> {
         &mut self.accounts
     }
 
-    /// Closes the lobby and gives its medium back, to be opened again.
+    /// Closes the lobby and returns its medium, to be opened again.
     pub fn into_media(self) -> M {
         self.accounts.into_media()
     }
 }
 
+// The remainder has no bias: 2^64 is a multiple of 2^61.
 fn guest_id(random: u64) -> PlayerId {
     PlayerId(GUEST_IDS + random % GUEST_IDS)
 }

@@ -2,33 +2,33 @@
 //!
 //! A name is kept as it was typed, but for the spaces: none at the ends, one at a time between words. Two accounts
 //! may not have names that differ only in case. Unicode's normal forms are not applied, and letters of different
-//! scripts that look alike are different letters: a name is for show, a [`game::PlayerId`] says who somebody is.
+//! scripts that look alike are different letters: a name is for show, a [`game::PlayerId`] identifies a player.
 
 use crate::config::{NAME_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// A name that can be shown.
+/// The display name of a player: 1 to [`NAME_CHARS_MAX`] visible characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Name(String);
+pub struct PlayerName(String);
 
-/// What two names have in common that differ only in case.
+/// The form in which two names are equal that differ only in case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameKey(String);
 
-/// A password of a fit length, as the bytes that were sent. It is never shown.
+/// A password of a valid length, as the bytes that were sent. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
-/// What is wrong with a name.
+/// The reason why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NameError {
-    /// Nothing, or spaces.
+    /// An empty text, or spaces only.
     #[error("a name needs a letter: type at least one")]
     Empty,
-    /// Too many characters.
+    /// A name of more than [`NAME_CHARS_MAX`] characters.
     #[error("this name has more than {NAME_CHARS_MAX} characters: choose a shorter one")]
     TooLong,
     /// A character that cannot be seen, or that reorders others.
@@ -36,21 +36,22 @@ pub enum NameError {
     Invisible(char),
 }
 
-/// What is wrong with a password.
+/// The reason why a password is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// Too few characters.
+    /// A password of fewer than [`PASSWORD_CHARS_MIN`] characters.
     #[error("this password has fewer than {PASSWORD_CHARS_MIN} characters: choose a longer one")]
     TooShort,
-    /// Too many characters.
+    /// A password of more than [`PASSWORD_CHARS_MAX`] characters.
     #[error("this password has more than {PASSWORD_CHARS_MAX} characters: choose a shorter one")]
     TooLong,
 }
 
-impl Name {
-    /// Reads a name that somebody typed.
+impl PlayerName {
+    /// Parses a name as a person typed it.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let text = text.trim();
+        // Counts no further than needed: the text may be long.
         if NAME_CHARS_MAX < text.chars().take(NAME_CHARS_MAX + 1).count() {
             return Err(NameError::TooLong);
         }
@@ -63,40 +64,41 @@ impl Name {
         Ok(Self(text.split_whitespace().collect::<Vec<_>>().join(" ")))
     }
 
-    /// The name as text.
+    /// The name as it is shown.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What no two accounts may share. To capitals and back, letter by letter, so that `ß` is `ss` and both of the
-    /// Greek small sigmas are one.
+    /// The key that no two accounts may share. To capitals and back, letter by letter, so that `ß` is `ss` and both of
+    /// the Greek small sigmas are one.
     pub fn key(&self) -> NameKey {
         NameKey(self.0.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect())
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for PlayerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl TryFrom<String> for Name {
+impl TryFrom<String> for PlayerName {
     type Error = NameError;
     fn try_from(text: String) -> Result<Self, NameError> {
         Self::parse(&text)
     }
 }
 
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
+impl From<PlayerName> for String {
+    fn from(name: PlayerName) -> Self {
         name.0
     }
 }
 
 impl Password {
-    /// Takes a password that somebody typed. Anything goes, spaces too; only the length counts.
+    /// Takes a password as a person typed it. Any characters, spaces too; only the length counts.
     pub fn parse(text: &str) -> Result<Self, PasswordError> {
+        // Counts no further than needed: the text may be long.
         match text.chars().take(PASSWORD_CHARS_MAX + 1).count() {
             ..PASSWORD_CHARS_MIN => Err(PasswordError::TooShort),
             PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX => Ok(Self(text.to_owned())),
@@ -115,9 +117,9 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Whether a character cannot be seen, or changes how others are seen: controls, all that Unicode calls default
-/// ignorable (zero widths, directions, fillers, tags), separators of lines, blanks that are no space, and those
-/// that stand for nothing until somebody says so.
+/// Returns whether a character is invisible, or changes how others appear: controls, all that Unicode calls default
+/// ignorable (zero widths, directions, fillers, tags), separators of lines, blanks that are no space, private use and
+/// unassigned ones.
 fn is_invisible(it: char) -> bool {
     it.is_control()
         || matches!(it,

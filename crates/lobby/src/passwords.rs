@@ -1,7 +1,7 @@
-//! Argon2id: what is kept of a password.
+//! Argon2id: the hashes stored in place of passwords.
 //!
-//! Hashing and verifying take tens of milliseconds and 19 MiB each. They are functions of their arguments, so that the caller
-//! can run them beside everything else, and limits how many run at once.
+//! Hashing and verifying take tens of milliseconds and 19 MiB each. They are pure functions, so that the caller can run
+//! them on other threads and limit how many run at once.
 
 use crate::Password;
 use crate::config::{HASH_KIB, HASH_KIB_MAX, HASH_LANES, HASH_PASSES, HASH_PASSES_MAX, HASH_TEXT_MAX};
@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::fmt;
 use thiserror::Error;
 
-/// A hash of no password, at the price of a real one: what an unknown name is checked against.
-const NOBODYS: &str =
+/// A hash that fits no known password, at the cost of a real one: unknown names are verified against it.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// A salted hash in the form of the Password Hashing Competition: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
@@ -21,7 +21,7 @@ const NOBODYS: &str =
 #[serde(try_from = "String", into = "String")]
 pub struct PasswordHash(String);
 
-/// A text that is no hash of ours.
+/// The error of a text that is no hash of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("this is no Argon2id hash at a price that can be paid")]
 pub struct HashError;
@@ -41,8 +41,8 @@ pub fn hash_password(password: &Password, salt: [u8; 16]) -> PasswordHash {
 }
 
 thread_local! {
-    /// What hashing works in. Every thread that hashes keeps its own: taken anew each time, an allocator that cuts up what
-    /// it gets back ends up with many times as much.
+    /// Memory that hashing works in. Each hashing thread keeps its own: allocated anew each time, an allocator that
+    /// splits freed blocks would end up with many times as much.
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -52,13 +52,13 @@ fn output(params: Params, password: &Password, salt: &[u8], length: usize) -> Op
     let mut out = [0; phc::Output::MAX_LENGTH];
     let out = out.get_mut(..length)?;
     MEMORY.with_borrow_mut(|memory| {
-        memory.resize(blocks.max(memory.len()), Block::new());
+        memory.resize(blocks.max(memory.len()), Block::new()); // Never shrinks, for the same reason.
         argon.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut memory[..blocks]).ok()
     })?;
     phc::Output::new(out).ok()
 }
 
-/// Whether a password is the one that was hashed. Costs what hashing cost.
+/// Returns whether a password is the one that was hashed. Costs as much as hashing.
 pub fn verify(password: &Password, hash: &PasswordHash) -> bool {
     let Ok(hash) = phc::PasswordHash::new(&hash.0) else { return false };
     let (Some(salt), Some(expected), Ok(params)) = (hash.salt, hash.hash, Params::try_from(&hash)) else {
@@ -69,31 +69,32 @@ pub fn verify(password: &Password, hash: &PasswordHash) -> bool {
 }
 
 impl PasswordHash {
-    /// Fits no password that anybody knows, and takes as long as any to find out.
-    pub fn nobodys() -> Self {
-        Self(NOBODYS.to_owned())
+    /// A hash that fits no known password, and takes as long as any to verify.
+    pub fn dummy() -> Self {
+        Self(DUMMY_HASH.to_owned())
     }
 
-    /// Reads what [`as_str`](Self::as_str) gave.
+    /// Parses the text of [`as_str`](Self::as_str), and refuses costs above the limits.
     pub fn parse(text: &str) -> Result<Self, HashError> {
         let hash = phc::PasswordHash::new(text).map_err(|_| HashError)?;
         let params = Params::try_from(&hash).map_err(|_| HashError)?;
         let is_ours =
             hash.algorithm == Algorithm::Argon2id.ident() && hash.salt.is_some() && hash.hash.is_some();
-        let is_payable = params.m_cost() <= HASH_KIB_MAX
+        let is_affordable = params.m_cost() <= HASH_KIB_MAX
             && params.t_cost() <= HASH_PASSES_MAX
             && params.p_cost() <= HASH_LANES;
+        // The size of an account on the disk is bounded by this.
         let is_short = text.len() <= HASH_TEXT_MAX;
-        if is_ours && is_payable && is_short { Ok(Self(text.to_owned())) } else { Err(HashError) }
+        if is_ours && is_affordable && is_short { Ok(Self(text.to_owned())) } else { Err(HashError) }
     }
 
-    /// The hash as text.
+    /// The hash as text, parameters and salt included.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Hashes have no business in a log.
+/// Debug output without the hash: it must not get into a log.
 impl fmt::Debug for PasswordHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PasswordHash(…)")
@@ -122,15 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_costs_what_somebody_costs() {
-        let somebody = hash_password(&Password::parse("correct horse").unwrap(), [7; 16]);
-        let (somebody, nobody) = (params(&somebody), params(&PasswordHash::parse(NOBODYS).unwrap()));
+    fn the_dummy_hash_costs_as_much_as_a_real_one() {
+        let real = hash_password(&Password::parse("correct horse").unwrap(), [7; 16]);
+        let (real, dummy) = (params(&real), params(&PasswordHash::parse(DUMMY_HASH).unwrap()));
         assert_eq!(
-            (nobody.m_cost(), nobody.t_cost(), nobody.p_cost(), nobody.output_len()),
+            (dummy.m_cost(), dummy.t_cost(), dummy.p_cost(), dummy.output_len()),
             (HASH_KIB, HASH_PASSES, HASH_LANES, Some(32))
         );
-        assert_eq!(somebody, nobody);
-        assert!(!verify(&Password::parse("correct horse").unwrap(), &PasswordHash::nobodys()));
+        assert_eq!(real, dummy);
+        assert!(!verify(&Password::parse("correct horse").unwrap(), &PasswordHash::dummy()));
     }
 
     #[test]
@@ -146,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn damaged_prices_are_not_paid() {
+    fn hashes_that_cost_too_much_are_refused() {
         for (from, to) in [("19456", "4294967295"), ("t=2", "t=4294967295"), ("p=1", "p=2"), ("2id", "2i")] {
-            assert_eq!(PasswordHash::parse(&NOBODYS.replace(from, to)), Err(HashError));
+            assert_eq!(PasswordHash::parse(&DUMMY_HASH.replace(from, to)), Err(HashError));
         }
         assert_eq!(PasswordHash::parse("$argon2id$v=19$m=19456,t=2,p=1"), Err(HashError));
         assert_eq!(PasswordHash::parse(""), Err(HashError));

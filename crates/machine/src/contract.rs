@@ -1,30 +1,30 @@
-//! What goes into a machine and what a machine is.
+//! The contract of a machine: its inputs, its addresses and its laws.
 
 use crate::{Outbox, Time};
 use serde::{Deserialize, Serialize};
 
-/// Where a machine can be reached: a zone, a client, a lobby; not a process or a socket.
+/// The address of a machine: a zone, a client, a lobby; not of a process or a socket.
 ///
 /// Several machines share a host, so a link joins two addresses and never two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Address(pub u64);
 
-/// Counts the links between two addresses, rising. A message or a `LinkDown` that names an older link
-/// than the newest `LinkUp` speaks of the past.
+/// The number of a link between two addresses; rises with every new link. A message or a `LinkDown` with a
+/// lower number than the newest `LinkUp` belongs to a link that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkNumber(pub u64);
 
-/// Names a request that a driver answers later (a write, a swap), so that answers find their question.
-/// A machine gives out its tickets itself, rising.
+/// Names a request that a driver answers later (a write, a swap), so that the machine can match answers to requests.
+/// A machine numbers its tickets itself, rising.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticket(pub u64);
 
-/// What a `Latest` message is about. Per link, a newer message with the same key replaces an older one
+/// The subject of a `Latest` message. Per link, a newer message with the same key replaces an older one
 /// that has not left yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LatestKey(pub u64);
 
-/// How a message must travel.
+/// The delivery guarantee that a message needs.
 ///
 /// Positions cannot use `Sure`: a lost packet would be sent again with a place where the player no
 /// longer is, and hold the newer one behind it. Decisions cannot use `Latest`: skipping "the sword
@@ -40,34 +40,34 @@ pub enum Lane {
 /// One thing that happened to a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<M, C> {
-    /// The owner wants something, or a disk or directory answers (see [`crate::disk`], [`crate::directory`]).
+    /// A command of the program that runs the machine, or an answer of a disk or directory (see [`crate::disk`], [`crate::directory`]).
     Command(C),
     /// `peer` can be reached. Numbers rise with every new link between the two.
     ///
-    /// A send goes over the link of the newest `LinkUp` heard, or nowhere. Links come and go before machines
-    /// hear of it, and what a machine meant for one must not turn up on the next, where the peer has
+    /// A send goes over the link of the newest `LinkUp` that the machine has taken, or nowhere. Links come and go
+    /// before machines learn of it, and a message for one link must not arrive on the next, where the peer has
     /// started anew.
     LinkUp {
-        /// The other end.
+        /// The machine at the other end.
         peer: Address,
-        /// Which link this is.
+        /// The number of the new link.
         link: LinkNumber,
     },
     /// `peer` can no longer be reached over `link`. Unacknowledged `Sure` messages may or may not have
     /// arrived: a machine sends again from its own state after the next `LinkUp`.
     LinkDown {
-        /// The other end.
+        /// The machine at the other end.
         peer: Address,
-        /// Which link this was.
+        /// The number of the link that ended.
         link: LinkNumber,
     },
-    /// A message arrived.
+    /// A message of a peer arrived.
     Recv {
-        /// Who sent it.
+        /// The machine that sent it.
         from: Address,
-        /// Over which link.
+        /// The link over which it came.
         link: LinkNumber,
-        /// What it says. Decoded, but not believed: peers may be wrong or hostile.
+        /// The decoded message. Not trusted: peers may be wrong or hostile.
         msg: M,
     },
     /// The deadline may have come. May also come early, or twice.
@@ -81,11 +81,11 @@ pub enum Input<M, C> {
 /// - `now` never goes back;
 /// - a `Wake` before [`Machine::deadline`] changes nothing.
 pub trait Machine {
-    /// What goes over links.
+    /// The messages that go over links.
     type Msg;
-    /// What the owner says to the machine, completions of disk and directory among it.
+    /// Commands of the program that runs the machine, completions of disk and directory among them.
     type Command;
-    /// What the machine says to its owner, requests to disk and directory among it.
+    /// The machine's reports to the program that runs it, requests to disk and directory among them.
     type Event;
 
     /// Takes one input and pushes everything that follows from it into `out`.
@@ -96,6 +96,6 @@ pub trait Machine {
         out: &mut Outbox<Self::Msg, Self::Event>,
     );
 
-    /// When to wake the machine at the latest; `None` if only an input can change anything.
+    /// The latest time at which to wake the machine; `None` if only an input can change anything.
     fn deadline(&self) -> Option<Time>;
 }

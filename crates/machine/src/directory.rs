@@ -1,7 +1,7 @@
 //! The directory, as a machine sees it: revisioned keys, read and swapped by request and answer.
 //!
-//! Safety between replicas rests on [`Request::Swap`]. Its answer may be [`Done::Unknown`] (the request
-//! or its answer was lost): then the machine reads before it acts, because the swap may have happened.
+//! Safety between replicas rests on [`DirectoryRequest::Swap`]. Its answer may be [`DirectoryReply::Unknown`]
+//! (the request or its answer was lost): then the machine reads before it acts, because the swap may have happened.
 
 use crate::{Ticket, Time};
 use serde::{Deserialize, Serialize};
@@ -14,86 +14,86 @@ pub struct Key(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Revision(pub u64);
 
-/// A key as the directory has it.
+/// A key with its revision and value in the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Entry {
-    /// The key.
+pub struct DirectoryEntry {
+    /// The key that was read.
     pub key: Key,
-    /// When it was last written.
+    /// The revision of its last write.
     pub revision: Revision,
-    /// What it holds; empty at revision 0.
+    /// The stored bytes; empty at revision 0.
     pub value: Vec<u8>,
 }
 
 /// One guarded write of a swap.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Write {
-    /// The key.
+pub struct DirectoryWrite {
+    /// The key to write or remove.
     pub key: Key,
-    /// The revision it must have.
+    /// The revision that the key must have for the swap to happen.
     pub expected: Revision,
-    /// What it shall hold; `None` removes it.
+    /// The bytes to store; `None` removes the key.
     pub value: Option<Vec<u8>>,
 }
 
-/// Something for the directory.
+/// A machine's request to the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Request {
+pub enum DirectoryRequest {
     /// Read these keys at one revision.
     Read {
-        /// Comes back in [`Done`].
+        /// Comes back in the [`DirectoryReply`].
         ticket: Ticket,
-        /// What to read.
+        /// The keys to read, answered in this order.
         keys: Vec<Key>,
     },
     /// Write all or nothing: all, if every key has its expected revision.
     Swap {
-        /// Comes back in [`Done`].
+        /// Comes back in the [`DirectoryReply`].
         ticket: Ticket,
-        /// The guarded writes.
-        writes: Vec<Write>,
+        /// The guarded writes, each key at most once.
+        writes: Vec<DirectoryWrite>,
     },
-    /// What time is it? The directory's clock is the world's.
+    /// Ask for the time. The directory's clock is the world's.
     Clock {
-        /// Comes back in [`Done`].
+        /// Comes back in the [`DirectoryReply`].
         ticket: Ticket,
     },
 }
 
-/// The directory's answer.
+/// The directory's answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Done {
-    /// The keys as they are.
+pub enum DirectoryReply {
+    /// The keys at one revision of the directory.
     Read {
-        /// Which request this answers.
+        /// The ticket of the request.
         ticket: Ticket,
-        /// One entry per key asked for, in order.
-        entries: Vec<Entry>,
+        /// One entry per requested key, in order.
+        entries: Vec<DirectoryEntry>,
     },
-    /// The swap happened.
+    /// The swap happened, all of it.
     Won {
-        /// Which request this answers.
+        /// The ticket of the request.
         ticket: Ticket,
-        /// The revision of everything it wrote.
+        /// The revision of all keys that the swap wrote.
         revision: Revision,
     },
     /// The swap did not happen and never will.
     Lost {
-        /// Which request this answers.
+        /// The ticket of the request.
         ticket: Ticket,
-        /// The keys as they are.
-        entries: Vec<Entry>,
+        /// The entries that the swap wanted to write, as they are instead.
+        entries: Vec<DirectoryEntry>,
     },
     /// The world's time when the directory answered.
     Clock {
-        /// Which request this answers.
+        /// The ticket of the request.
         ticket: Ticket,
         /// Never less than in any earlier answer, also after the directory restarted.
         time: Time,
     },
-    /// Nobody knows whether it happened, or may still happen. Read before acting.
+    /// The swap may have happened, or may still happen: its outcome is lost. The machine reads before it acts.
     Unknown {
-        /// Which request this answers.
+        /// The ticket of the request.
         ticket: Ticket,
     },
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Machine`] has no clock, socket, thread or chance of its own. Its driver hands it the time and
 //! one [`Input`], and it pushes what must be done into an [`Outbox`]. Two drivers run the same
-//! machines: `sim` in virtual time with seeded faults, and `net` on real sockets. So whatever
-//! an experiment measures or a test breaks is the code that ships.
+//! machines: `sim` in virtual time with seeded faults, and `net` on real sockets. So an experiment
+//! measures, and a test breaks, the code that ships.
 //!
 //! ```
 //! use machine::{Input, Lane, Machine, Outbox, Span, Time};
@@ -34,17 +34,17 @@
 //!
 //! This crate never does I/O, and knows no protocol.
 
-mod chance;
 mod contract;
 pub mod directory;
 pub mod disk;
 mod outbox;
 pub mod queue;
+mod rng;
 mod time;
 mod timers;
 
-pub use chance::Rng;
 pub use contract::{Address, Input, Lane, LatestKey, LinkNumber, Machine, Ticket};
-pub use outbox::{Effect, Outbox};
+pub use outbox::{Outbox, Output};
+pub use rng::Rng;
 pub use time::{Span, Time};
 pub use timers::{TimerName, Timers};

@@ -1,19 +1,19 @@
-//! What a machine wants done, in order, in buffers that the driver owns and reuses.
+//! The outbox: what a machine wants done, in order, in buffers that the driver owns and reuses.
 
 use crate::{Address, Lane};
 
-/// Collects a machine's effects. The driver owns it, drains it after every `handle`, and keeps its
+/// Collects a machine's outputs. The driver owns it, drains it after every `handle`, and keeps its
 /// buffers, so that the steady state allocates nothing.
 #[derive(Debug)]
 pub struct Outbox<M, E> {
-    entries: Vec<Entry<M, E>>,
-    /// The audiences of all sends, one after the other.
-    audiences: Vec<Address>,
+    entries: Vec<OutboxEntry<M, E>>,
+    /// The recipients of all sends, one after the other.
+    recipients: Vec<Address>,
 }
 
 #[derive(Debug)]
-enum Entry<M, E> {
-    /// The audience is `audiences[previous end..end]`.
+enum OutboxEntry<M, E> {
+    /// The recipients are `recipients[previous end..end]`.
     Send {
         end: usize,
         lane: Lane,
@@ -22,19 +22,19 @@ enum Entry<M, E> {
     Raise(E),
 }
 
-/// One thing to do, as [`Outbox::drain`] hands it to the driver.
+/// One thing for the driver to do, as [`Outbox::drain`] hands it out.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Effect<'a, M, E> {
-    /// Send `msg` to everyone in `to`; encode it once.
+pub enum Output<'a, M, E> {
+    /// Send `msg` to every address in `to`; encode it once.
     Send {
-        /// The audience, never empty.
+        /// The recipients, at least one of them.
         to: &'a [Address],
-        /// How it must travel.
+        /// The delivery guarantee it needs.
         lane: Lane,
-        /// What to send.
+        /// The message, not yet encoded.
         msg: M,
     },
-    /// Tell the owner.
+    /// Hand an event to the program that runs the machine.
     Raise(E),
 }
 
@@ -45,9 +45,9 @@ impl<M, E> Default for Outbox<M, E> {
 }
 
 impl<M, E> Outbox<M, E> {
-    /// An empty outbox.
+    /// An outbox without outputs or buffers.
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), audiences: Vec::new() }
+        Self { entries: Vec::new(), recipients: Vec::new() }
     }
 
     /// Sends `msg` to one peer.
@@ -55,57 +55,60 @@ impl<M, E> Outbox<M, E> {
         self.send_many([to], lane, msg);
     }
 
-    /// Sends `msg` to many peers; it is encoded once. An empty audience sends nothing.
+    /// Sends `msg` to many peers; the driver encodes it once. An empty list of recipients sends nothing.
     pub fn send_many(&mut self, to: impl IntoIterator<Item = Address>, lane: Lane, msg: M) {
-        let start = self.audiences.len();
-        self.audiences.extend(to);
-        let end = self.audiences.len();
+        let start = self.recipients.len();
+        self.recipients.extend(to);
+        let end = self.recipients.len();
+        // Why the check: a message without recipients would be encoded for nothing.
         if start < end {
-            self.entries.push(Entry::Send { end, lane, msg });
+            self.entries.push(OutboxEntry::Send { end, lane, msg });
         }
     }
 
-    /// Tells the owner something, or asks its disk or directory for something.
+    /// Reports an event to the program that runs the machine, or asks its disk or directory for something.
     pub fn raise(&mut self, event: E) {
-        self.entries.push(Entry::Raise(event));
+        self.entries.push(OutboxEntry::Raise(event));
     }
 
-    /// How many effects wait.
+    /// The number of outputs that wait.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing waits.
+    /// True if no output waits.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Hands every effect to `visit`, in the order they were pushed, and leaves the outbox empty with
+    /// Hands every output to `visit`, in the order they were pushed, and leaves the outbox empty with
     /// its buffers kept.
-    pub fn drain(&mut self, mut visit: impl FnMut(Effect<'_, M, E>)) {
+    pub fn drain(&mut self, mut visit: impl FnMut(Output<'_, M, E>)) {
+        // Sends are in order, so the recipients of each start where those of the last one end.
         let mut start = 0;
         for entry in self.entries.drain(..) {
             match entry {
-                Entry::Send { end, lane, msg } => {
-                    visit(Effect::Send { to: &self.audiences[start..end], lane, msg });
+                OutboxEntry::Send { end, lane, msg } => {
+                    visit(Output::Send { to: &self.recipients[start..end], lane, msg });
                     start = end;
                 }
-                Entry::Raise(event) => visit(Effect::Raise(event)),
+                OutboxEntry::Raise(event) => visit(Output::Raise(event)),
             }
         }
-        self.audiences.clear();
+        // Only now: the outputs above borrow from it.
+        self.recipients.clear();
     }
 
     /// The mapping adaptor: runs a part of a composed machine and translates what it pushed.
     ///
     /// `part` is the inner machine's outbox, kept by the composer for its buffers. Messages become the
-    /// outer machine's; an event the composer wants for itself is mapped to `None` after it took note.
+    /// outer machine's; an event that the composer handles itself is mapped to `None`.
     ///
-    /// Lanes stay as they are. So parts that send `Latest` messages to the same peer need different keys, or they replace
-    /// each other's: a host, for one, sets the highest bit in the keys of its poses and in none of its zone's.
+    /// Lanes stay as they are. So parts that send `Latest` messages to the same peer need different keys, or they
+    /// replace each other's: a host, for one, sets the highest bit in the keys of its poses and in none of its zone's.
     ///
     /// ```
-    /// use machine::{Address, Effect, Lane, Outbox};
+    /// use machine::{Address, Output, Lane, Outbox};
     /// #[derive(Debug, PartialEq)]
     /// enum HostMsg { Zone(u8) }
     /// let mut zone_out: Outbox<u8, &str> = Outbox::new();
@@ -115,9 +118,9 @@ impl<M, E> Outbox<M, E> {
     /// host_out.absorb(&mut zone_out, HostMsg::Zone, |event| Some(event.to_owned()));
     /// assert!(zone_out.is_empty());
     /// let mut sent = 0;
-    /// host_out.drain(|effect| match effect {
-    ///     Effect::Send { msg, .. } => { assert_eq!(msg, HostMsg::Zone(42)); sent += 1 }
-    ///     Effect::Raise(event) => assert_eq!(event, "split me"),
+    /// host_out.drain(|output| match output {
+    ///     Output::Send { msg, .. } => { assert_eq!(msg, HostMsg::Zone(42)); sent += 1 }
+    ///     Output::Raise(event) => assert_eq!(event, "split me"),
     /// });
     /// assert_eq!(sent, 1);
     /// ```
@@ -127,9 +130,10 @@ impl<M, E> Outbox<M, E> {
         mut msg_of: impl FnMut(M2) -> M,
         mut event_of: impl FnMut(E2) -> Option<E>,
     ) {
-        part.drain(|effect| match effect {
-            Effect::Send { to, lane, msg } => self.send_many(to.iter().copied(), lane, msg_of(msg)),
-            Effect::Raise(event) => self.entries.extend(event_of(event).map(Entry::Raise)),
+        part.drain(|output| match output {
+            Output::Send { to, lane, msg } => self.send_many(to.iter().copied(), lane, msg_of(msg)),
+            // Why not `raise`: an event that is mapped to `None` adds nothing.
+            Output::Raise(event) => self.entries.extend(event_of(event).map(OutboxEntry::Raise)),
         });
     }
 }
@@ -139,21 +143,21 @@ mod tests {
     use super::*;
     use crate::LatestKey;
 
-    fn story(out: &mut Outbox<&'static str, u8>) -> Vec<String> {
+    fn printed(out: &mut Outbox<&'static str, u8>) -> Vec<String> {
         let mut lines = Vec::new();
-        out.drain(|effect| lines.push(format!("{effect:?}")));
+        out.drain(|output| lines.push(format!("{output:?}")));
         lines
     }
 
     #[test]
-    fn effects_come_out_in_the_order_they_went_in() {
+    fn outputs_come_out_in_the_order_they_went_in() {
         let mut out = Outbox::new();
         out.send(Address(1), Lane::Sure, "a");
         out.raise(7);
         out.send_many([Address(2), Address(3)], Lane::Latest(LatestKey(9)), "b");
-        out.send_many([], Lane::Sure, "nobody hears this");
+        out.send_many([], Lane::Sure, "without recipients");
         assert_eq!(
-            story(&mut out),
+            printed(&mut out),
             [
                 r#"Send { to: [Address(1)], lane: Sure, msg: "a" }"#,
                 "Raise(7)",
@@ -161,7 +165,7 @@ mod tests {
             ]
         );
         assert!(out.is_empty());
-        assert!(story(&mut out).is_empty());
+        assert!(printed(&mut out).is_empty());
     }
 
     #[test]
@@ -169,7 +173,7 @@ mod tests {
         let mut part: Outbox<u8, &str> = Outbox::new();
         part.raise("for the composer");
         part.send_many([Address(4), Address(5)], Lane::Sure, 1);
-        part.raise("for the owner");
+        part.raise("for the program");
         let mut kept = Vec::new();
         let mut whole: Outbox<&'static str, u8> = Outbox::new();
         whole.absorb(
@@ -177,12 +181,12 @@ mod tests {
             |_| "one",
             |event| {
                 kept.push(event);
-                (event == "for the owner").then_some(1)
+                (event == "for the program").then_some(1)
             },
         );
-        assert_eq!(kept, ["for the composer", "for the owner"]);
+        assert_eq!(kept, ["for the composer", "for the program"]);
         assert_eq!(
-            story(&mut whole),
+            printed(&mut whole),
             [r#"Send { to: [Address(4), Address(5)], lane: Sure, msg: "one" }"#, "Raise(1)"]
         );
     }

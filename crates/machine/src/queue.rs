@@ -1,21 +1,21 @@
-//! Queues with an end. At the limit something is refused, replaced or dropped, and it is counted.
+//! Queues with a limit. A full queue refuses, replaces or drops an item, and counts it.
 
 use crate::LatestKey;
 use std::collections::VecDeque;
 
 /// A first-in-first-out queue that holds at most `limit` items.
 #[derive(Clone, Debug)]
-pub struct Bounded<T> {
+pub struct BoundedQueue<T> {
     items: VecDeque<T>,
     limit: usize,
     refused: u64,
 }
 
-/// The queue was full; here is the item back.
+/// The queue was full; this is the refused item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full<T>(pub T);
 
-impl<T> Bounded<T> {
+impl<T> BoundedQueue<T> {
     /// An empty queue that will hold at most `limit` items.
     pub const fn new(limit: usize) -> Self {
         Self { items: VecDeque::new(), limit, refused: 0 }
@@ -31,37 +31,37 @@ impl<T> Bounded<T> {
         Ok(())
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item, if any waits.
     pub fn pop(&mut self) -> Option<T> {
         self.items.pop_front()
     }
 
-    /// How many items wait.
+    /// The number of items that wait.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether nothing waits.
+    /// True if no item waits.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// How many items were refused so far.
+    /// The number of items refused so far.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 }
 
-/// What waits to leave over one link: `Sure` messages in order, and per key the newest `Latest` one,
-/// in the place of the first that asked.
+/// The messages that wait to leave over one link: `Sure` ones in order, and per key the newest `Latest` one,
+/// in the place of the first with that key.
 ///
 /// The limit is in bytes. A `Latest` message for which there is no room makes some: the oldest `Latest` ones are
-/// dropped, as the mailboxes of real sockets drop them, since the newest says most about the world as it is. `Sure`
-/// ones are never dropped; a refused `Sure` message means that the link can no longer keep its promise, and its
-/// owner must cut it.
+/// dropped, as the send queues of real sockets drop them, since the newest says most about the world as it is. `Sure`
+/// ones are never dropped; a refused `Sure` message means that the link can no longer keep its promise, and the
+/// driver must cut it.
 #[derive(Clone, Debug)]
 pub struct LinkQueue<T> {
-    waiting: VecDeque<Waiting<T>>,
+    waiting: VecDeque<QueuedMessage<T>>,
     bytes: usize,
     limit: usize,
     replaced: u64,
@@ -70,18 +70,19 @@ pub struct LinkQueue<T> {
 }
 
 #[derive(Clone, Debug)]
-struct Waiting<T> {
+// `None` for a `Sure` message.
+struct QueuedMessage<T> {
     key: Option<LatestKey>,
     bytes: usize,
     item: T,
 }
 
-/// What no longer waits because a `Latest` message does.
+/// The messages that a new `Latest` message pushed out of the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Displaced<T> {
-    /// The unsent one with its key, whose place it took.
+    /// The unsent message with the same key, whose place the new one took.
     pub replaced: Option<T>,
-    /// Those with other keys that were dropped to make room, the oldest first.
+    /// Messages with other keys that were dropped to make room, the oldest first.
     pub dropped: Vec<T>,
 }
 
@@ -91,40 +92,42 @@ impl<T> LinkQueue<T> {
         Self { waiting: VecDeque::new(), bytes: 0, limit, replaced: 0, dropped: 0, refused: 0 }
     }
 
-    /// Another limit from now on. What waits stays, even if it is more than that, until something needs room.
+    /// Sets another limit. Waiting messages stay, even beyond the limit, until a new one needs room.
     pub const fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// Appends a `Sure` message of `bytes` bytes.
+    /// Appends a `Sure` message of `bytes` bytes, or gives it back if there is no room.
     pub fn push_sure(&mut self, bytes: usize, item: T) -> Result<(), Full<T>> {
         if self.limit < self.bytes + bytes {
             self.refused += 1;
             return Err(Full(item));
         }
         self.bytes += bytes;
-        self.waiting.push_back(Waiting { key: None, bytes, item });
+        self.waiting.push_back(QueuedMessage { key: None, bytes, item });
         Ok(())
     }
 
     /// Appends a `Latest` message of `bytes` bytes, or puts it where an unsent one with its key waits.
     ///
-    /// Without room, the oldest `Latest` ones are dropped until there is. If even all of them would not be enough it
-    /// is refused, and everything stays: dropping them would lose both and help nobody. Whoever needs no more room
-    /// than the elder had is never refused, also not after the limit was lowered.
+    /// Without room, the oldest `Latest` ones are dropped until there is. If even all of them would not be enough,
+    /// the new one is refused and the others stay: dropping them would lose both. A message that needs no more room
+    /// than the one it replaces is never refused, also not after the limit was lowered.
     ///
-    /// Searches the queue: it is short, or its link is too slow for searching to matter.
+    /// Searches the queue linearly: it is short, or its link is too slow for searching to matter.
     pub fn push_latest(&mut self, key: LatestKey, bytes: usize, item: T) -> Result<Displaced<T>, Full<T>> {
         let elder = self.waiting.iter().find(|it| it.key == Some(key));
         let freed = elder.map_or(0, |it| it.bytes);
+        // Why `freed < bytes` first: a lowered limit must not refuse a message that needs no more room than before.
         let full = freed < bytes && self.limit < self.bytes - freed + bytes;
+        // Why before dropping anything: a message that cannot fit at all must not cost others their place.
         if full && self.limit < self.sure_bytes() + bytes {
             self.refused += 1;
             return Err(Full(item));
         }
         let dropped = if full { self.make_room(key, bytes - freed) } else { Vec::new() };
         self.bytes = self.bytes - freed + bytes;
-        let replaced = self.put(Waiting { key: Some(key), bytes, item });
+        let replaced = self.put(QueuedMessage { key: Some(key), bytes, item });
         Ok(Displaced { replaced, dropped })
     }
 
@@ -132,10 +135,11 @@ impl<T> LinkQueue<T> {
         self.waiting.iter().filter(|it| it.key.is_none()).map(|it| it.bytes).sum()
     }
 
-    /// Drops the oldest `Latest` messages with other keys until there is room for so many bytes more.
+    /// Drops the oldest `Latest` messages with other keys until there is room for `bytes` bytes more.
     fn make_room(&mut self, key: LatestKey, bytes: usize) -> Vec<T> {
         let mut dropped = Vec::new();
         while self.limit < self.bytes + bytes {
+            // Why skip its own key: that message is replaced in place and its bytes are already counted as freed.
             let oldest = self.waiting.iter().position(|it| it.key.is_some_and(|it| it != key));
             let oldest = oldest.and_then(|at| self.waiting.remove(at)).expect("there is room without these");
             self.bytes -= oldest.bytes;
@@ -146,7 +150,8 @@ impl<T> LinkQueue<T> {
     }
 
     /// Puts a message in the place of the one with its key, or at the end.
-    fn put(&mut self, new: Waiting<T>) -> Option<T> {
+    fn put(&mut self, new: QueuedMessage<T>) -> Option<T> {
+        // Only `Latest` messages come here, so the key is never the `None` that all `Sure` ones share.
         let Some(elder) = self.waiting.iter_mut().find(|it| it.key == new.key) else {
             self.waiting.push_back(new);
             return None;
@@ -155,39 +160,39 @@ impl<T> LinkQueue<T> {
         Some(std::mem::replace(elder, new).item)
     }
 
-    /// Takes the oldest message.
+    /// Takes the oldest message, if any waits.
     pub fn pop(&mut self) -> Option<T> {
         let next = self.waiting.pop_front()?;
         self.bytes -= next.bytes;
         Some(next.item)
     }
 
-    /// How many messages wait.
+    /// The number of messages that wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether nothing waits.
+    /// True if no message waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// How many bytes wait.
+    /// The total size of the waiting messages, in bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many `Latest` messages were replaced before they left.
+    /// The number of `Latest` messages replaced before they left.
     pub const fn replaced(&self) -> u64 {
         self.replaced
     }
 
-    /// How many `Latest` messages were dropped to make room for newer ones.
+    /// The number of `Latest` messages dropped to make room for newer ones.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// How many messages were refused so far.
+    /// The number of messages refused so far.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
@@ -199,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_gives_the_item_back_and_counts() {
-        let mut queue = Bounded::new(1);
+        let mut queue = BoundedQueue::new(1);
         assert_eq!(queue.push("a"), Ok(()));
         assert_eq!(queue.push("b"), Err(Full("b")));
         assert_eq!((queue.len(), queue.refused()), (1, 1));
@@ -247,7 +252,7 @@ mod tests {
         assert_eq!(queue.push_sure(10, "sure"), Ok(()));
         let made_room = queue.push_latest(LatestKey(4), 15, "4");
         assert_eq!(made_room, Ok(Displaced { replaced: None, dropped: vec!["1", "2"] }));
-        // One that waits and grows drops others, not itself.
+        // A waiting message that grows drops others, not itself.
         let grown = queue.push_latest(LatestKey(3), 20, "3 new");
         assert_eq!(grown, Ok(Displaced { replaced: Some("3"), dropped: vec!["4"] }));
         assert_eq!((queue.bytes(), queue.dropped(), queue.replaced(), queue.refused()), (30, 3, 1, 0));
@@ -255,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_fit_beside_the_sure_ones_drops_nothing() {
+    fn a_message_that_cannot_fit_drops_nothing() {
         let mut queue = LinkQueue::new(20);
         assert_eq!(queue.push_latest(LatestKey(1), 5, "elder"), APPENDED);
         assert_eq!(queue.push_sure(8, "sure"), Ok(()));
@@ -267,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lowered_limit_takes_no_place_from_whoever_waits() {
+    fn a_lowered_limit_takes_no_place_from_waiting_messages() {
         let mut queue = LinkQueue::new(100);
         assert_eq!(queue.push_sure(30, "sure"), Ok(()));
         for (key, name) in [(1, "1"), (2, "2")] {

@@ -16,9 +16,9 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
-    /// The driver's origin.
+    /// The instant of the driver's origin.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// The end of time, later than every deadline.
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `micros` microseconds after the origin.
@@ -31,7 +31,7 @@ impl Time {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// Microseconds since the origin.
+    /// Microseconds since the driver's origin, exact.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
@@ -46,7 +46,7 @@ impl Time {
         self.0 / 1_000_000
     }
 
-    /// How long ago `earlier` was; zero if it lies ahead, since a machine may hear of its own future
+    /// The time that has passed since `earlier`; zero if it lies ahead, since a machine may hear of its own future
     /// from a peer whose clock runs fast.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -54,32 +54,32 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of no time at all.
     pub const ZERO: Self = Self(0);
-    /// Longer than anything lasts.
+    /// The longest span, longer than any timeout.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// `micros` microseconds.
+    /// A span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// `millis` milliseconds; [`Span::MAX`] if that cannot be written.
+    /// A span of `millis` milliseconds; [`Span::MAX`] if that cannot be written.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// `secs` seconds; [`Span::MAX`] if that cannot be written.
+    /// A span of `secs` seconds; [`Span::MAX`] if that cannot be written.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Microseconds.
+    /// The span in microseconds, exact.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Whole milliseconds.
+    /// The span in milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }
@@ -109,7 +109,7 @@ impl AddAssign<Span> for Time {
     }
 }
 
-/// Saturating at the origin.
+/// Saturating: there is no time before the origin.
 impl Sub<Span> for Time {
     type Output = Self;
     fn sub(self, span: Span) -> Self {
@@ -132,6 +132,7 @@ impl fmt::Display for Time {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The largest unit that divides the span: printed spans are never rounded.
         match self.0 {
             micros if micros % 1_000_000 == 0 => write!(f, "{}s", micros / 1_000_000),
             micros if micros % 1_000 == 0 => write!(f, "{}ms", micros / 1_000),
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn people_can_read_it() {
+    fn times_and_spans_print_readably() {
         assert_eq!(Time::from_micros(1_000_007).to_string(), "1.000007s");
         assert_eq!(Span::from_millis(250).to_string(), "250ms");
         assert_eq!(Span::from_secs(2).to_string(), "2s");

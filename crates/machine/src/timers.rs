@@ -28,7 +28,7 @@ pub trait TimerName: Copy + 'static {
     fn slot(self) -> usize;
 }
 
-/// At most one pending instant per purpose.
+/// A set of timers: at most one pending instant per purpose.
 #[derive(Clone, Debug)]
 pub struct Timers<T> {
     at: Vec<Option<Time>>,
@@ -42,7 +42,8 @@ impl<T: TimerName> Default for Timers<T> {
 }
 
 impl<T: TimerName> Timers<T> {
-    /// No timer set.
+    /// A set in which no timer is set.
+    // Why checked here: a wrong slot would silently move another purpose's timer.
     pub fn new() -> Self {
         for (slot, &purpose) in T::ALL.iter().enumerate() {
             assert_eq!(purpose.slot(), slot, "TimerName::slot must be the place in TimerName::ALL");
@@ -55,17 +56,17 @@ impl<T: TimerName> Timers<T> {
         self.at[purpose.slot()] = Some(at);
     }
 
-    /// Forgets the timer for `purpose`.
+    /// Clears the timer for `purpose`.
     pub fn stop(&mut self, purpose: T) {
         self.at[purpose.slot()] = None;
     }
 
-    /// When the timer for `purpose` falls due, if it is set.
+    /// The time at which the timer for `purpose` falls due, if it is set.
     pub fn at(&self, purpose: T) -> Option<Time> {
         self.at[purpose.slot()]
     }
 
-    /// The earliest pending instant.
+    /// The earliest pending instant of all purposes.
     pub fn deadline(&self) -> Option<Time> {
         self.at.iter().flatten().min().copied()
     }
@@ -74,6 +75,7 @@ impl<T: TimerName> Timers<T> {
     /// machine early or twice.
     pub fn take_due(&mut self, now: Time) -> Option<T> {
         let earliest = |&purpose: &T| self.at[purpose.slot()].filter(|&at| at <= now);
+        // `min_by_key` takes the first of equals, so the order of `ALL` breaks ties.
         let due = T::ALL.iter().copied().filter(|it| earliest(it).is_some()).min_by_key(earliest)?;
         self.stop(due);
         Some(due)
@@ -85,13 +87,13 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Purpose {
+    enum TestTimer {
         Early,
         Late,
         Never,
     }
 
-    impl TimerName for Purpose {
+    impl TimerName for TestTimer {
         const ALL: &'static [Self] = &[Self::Early, Self::Late, Self::Never];
         fn slot(self) -> usize {
             self as usize
@@ -101,11 +103,11 @@ mod tests {
     #[test]
     fn timers_fall_due_in_time_order_and_once() {
         let mut timers = Timers::new();
-        timers.set(Purpose::Late, Time::from_millis(10));
-        timers.set(Purpose::Early, Time::from_millis(20));
+        timers.set(TestTimer::Late, Time::from_millis(10));
+        timers.set(TestTimer::Early, Time::from_millis(20));
         assert_eq!(timers.take_due(Time::from_millis(9)), None);
-        assert_eq!(timers.take_due(Time::from_millis(30)), Some(Purpose::Late));
-        assert_eq!(timers.take_due(Time::from_millis(30)), Some(Purpose::Early));
+        assert_eq!(timers.take_due(Time::from_millis(30)), Some(TestTimer::Late));
+        assert_eq!(timers.take_due(Time::from_millis(30)), Some(TestTimer::Early));
         assert_eq!(timers.take_due(Time::from_millis(30)), None);
         assert_eq!(timers.deadline(), None);
     }
@@ -113,10 +115,10 @@ mod tests {
     #[test]
     fn a_moved_timer_forgets_its_old_time() {
         let mut timers = Timers::new();
-        timers.set(Purpose::Never, Time::from_millis(1));
-        timers.set(Purpose::Never, Time::from_millis(5));
+        timers.set(TestTimer::Never, Time::from_millis(1));
+        timers.set(TestTimer::Never, Time::from_millis(5));
         assert_eq!(timers.take_due(Time::from_millis(4)), None);
-        timers.stop(Purpose::Never);
+        timers.stop(TestTimer::Never);
         assert_eq!(timers.take_due(Time::from_millis(5)), None);
     }
 }

@@ -1,26 +1,26 @@
-//! Why connections end, as numbers that both sides know. The table stands in `docs/net.md`.
+//! The reasons why connections end, as numbers that both sides know. The table stands in `docs/net.md`.
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Close {
-    /// No token in time, or none that is good.
+    /// No token in time, or an invalid one.
     Refused,
-    /// The same player plays in a newer session.
+    /// The same player has a newer session.
     Superseded,
-    /// Too much waited for it.
+    /// Too many bytes waited for a slow receiver.
     Slow,
-    /// It sent what nobody understands.
+    /// The other side broke the protocol.
     Protocol,
-    /// The host shuts down.
+    /// The host is shutting down.
     Leaving,
-    /// There are too many already.
+    /// The host has as many players as it may.
     Full,
-    /// The other side is gone, or the way to it.
+    /// The other side, or the path to it, is gone.
     Gone,
 }
 
 impl Close {
-    /// The number on the wire.
+    /// The number that stands for it on the wire.
     pub const fn code(self) -> u32 {
         match self {
             Self::Gone => 0,
@@ -33,7 +33,7 @@ impl Close {
         }
     }
 
-    /// What a number on the wire means.
+    /// The reason for a number on the wire; [`Self::Gone`] for an unknown one, which a newer version may send.
     pub const fn of_code(code: u64) -> Self {
         match code {
             1 => Self::Refused,
@@ -46,7 +46,7 @@ impl Close {
         }
     }
 
-    /// For people.
+    /// The text that goes along with the number, for people.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Gone => "gone",

@@ -1,13 +1,14 @@
-//! A player's end: connects to a host and shows the token.
+//! The player's end of a connection: connects to a host and shows the token.
 
-use crate::cell::{Handle, Inbound, Link, Naming};
 use crate::close::Close;
-use crate::door::SOCKET_CODES;
 use crate::endpoint;
 use crate::frame::{self, Assembler, Control, HOST_FRAME_MAX, VERSION};
-use crate::mailbox::{Mailbox, Pace};
-use crate::pipe::{Arrival, MessageSink, MessageStream, Receiver, Sender, SocketMessage, why_ended};
-use crate::session::write;
+use crate::pipe::{MessageSink, MessageStream, SocketMessage, write};
+use crate::reactor::socket::UdpPacketSocket;
+use crate::reactor::{ConnectionKey, DialRequest, Reactor, ReactorHandle};
+use crate::send_queue::{SendLimits, SendQueue};
+use crate::web_socket::SOCKET_CODES;
+use crate::worker::{EventSink, FrameAddressing, Inbound, MachineLink, WorkerHandle};
 use crate::{address, clock};
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -17,46 +18,46 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use wire::Message;
 
-/// How long a host may take to let a player in.
-const WITHIN: Duration = Duration::from_secs(5);
+/// The time a host may take to admit a player.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A host that is doubted must answer within this time, or four times what it usually takes.
-const SHOW_WITHIN: Duration = Duration::from_millis(250);
+/// Least time that a probed host has to answer over WebSocket.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// A line is not doubted for so long after it was dialled.
-const UNDOUBTED: Duration = Duration::from_secs(3);
+/// Age from which on a WebSocket may be probed.
+const PROBE_FROM_AGE: Duration = Duration::from_secs(3);
 
-/// How often the way is measured,
+/// Interval between two measurements of the round trip over WebSocket.
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// and how many questions about it may stay unanswered.
+/// Number of pings that may stay unanswered over WebSocket.
 const UNANSWERED_MAX: u32 = 3;
 
-/// Where to connect, and how.
+/// Address and transport of a host.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// By QUIC, to a host that shows this certificate.
     Quic {
-        /// Where.
+        /// UDP address of the host.
         address: SocketAddr,
-        /// Its certificate's hash.
+        /// SHA-256 of the certificate that the lobby named.
         certificate: [u8; 32],
     },
-    /// By WebSocket.
+    /// By WebSocket, without a pinned certificate.
     Socket {
-        /// Where.
+        /// Address that begins with `ws://`.
         url: String,
     },
 }
 
-/// What passed over a connection.
+/// Counters of one player's connections.
 #[derive(Debug, Default)]
-pub struct Traffic {
+pub struct TrafficCounters {
     /// Bytes of frames that arrived.
     pub bytes_in: AtomicU64,
     /// UDP bytes that arrived, headers of QUIC included; 0 over WebSocket.
@@ -73,62 +74,218 @@ pub struct Traffic {
     pub lost: AtomicU64,
 }
 
-/// Connects players to hosts. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Dialer {
-    endpoint: quinn::Endpoint,
+/// Connects players to hosts, and runs their machines, all on one reactor. Cheap to clone; many players may share one.
+pub struct Dialer<M: Machine> {
+    reactor: ReactorHandle<M>,
 }
 
-/// A connection that was let in.
-pub struct Line {
-    /// Which host answered.
-    pub host: u32,
-    /// Its zones.
-    pub zones: Vec<u32>,
-    /// Where frames for it wait.
-    pub mailbox: Mailbox,
-    sender: Sender,
-    receiver: Receiver,
-    assembler: Assembler,
+impl<M: Machine> Clone for Dialer<M> {
+    fn clone(&self) -> Self {
+        Self { reactor: self.reactor.clone() }
+    }
 }
 
-impl Dialer {
-    /// A dialer with a socket of its own.
+impl<M: Machine> std::fmt::Debug for Dialer<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Dialer")
+    }
+}
+
+/// What a player brings to a connection.
+pub struct PlayerEnd<M: Machine> {
+    /// Worker of the player's machine.
+    pub player: WorkerHandle<M>,
+    /// Counters of the player's connections.
+    pub traffic: Arc<TrafficCounters>,
+    /// Whenever this changes, the host is probed and must answer at once.
+    pub probe: watch::Receiver<u64>,
+}
+
+impl<M: Machine> Clone for PlayerEnd<M> {
+    fn clone(&self) -> Self {
+        Self { player: self.player.clone(), traffic: self.traffic.clone(), probe: self.probe.clone() }
+    }
+}
+
+/// A connection on which the host accepted the token: the player's machine is linked to the zones of the host. Dropping it
+/// ends the connection.
+pub struct PlayerConnection<M: Machine> {
+    ended: oneshot::Receiver<Close>,
+    probe: watch::Receiver<u64>,
+    carrier: ConnectionCarrier<M>,
+}
+
+/// What carries a connection, and ends it when it is dropped.
+enum ConnectionCarrier<M: Machine> {
+    Quic(ReactorHandle<M>, ConnectionKey),
+    Socket(tokio::task::JoinHandle<()>),
+}
+
+impl<M: Machine> Drop for ConnectionCarrier<M> {
+    fn drop(&mut self) {
+        match self {
+            Self::Quic(reactor, key) => reactor.end(*key),
+            Self::Socket(task) => task.abort(),
+        }
+    }
+}
+
+impl<M: Machine + Send + 'static> Dialer<M>
+where
+    M::Msg: Message + Send,
+    M::Command: Send,
+    M::Event: Send,
+{
+    /// A dialer with a socket and a reactor of its own.
     pub fn new() -> Result<Self, endpoint::EndpointError> {
-        Ok(Self { endpoint: endpoint::as_players()? })
+        let any = SocketAddr::from(([0, 0, 0, 0], 0));
+        let fail = |error| endpoint::EndpointError::Socket { address: any, error };
+        let (mut it, reactor) = Reactor::new(clock::now()).map_err(fail)?;
+        it.dial_from(Box::new(UdpPacketSocket::open(any, false)?));
+        it.spawn("players").map_err(fail)?;
+        Ok(Self { reactor })
     }
 
-    /// Connects and shows the token.
-    pub async fn dial(&self, target: &Target, token: &str) -> Result<Line, Close> {
-        let dialled = async {
-            let (sender, receiver) = match target {
-                Target::Quic { address, certificate } => self.quic(*address, *certificate).await?,
-                Target::Socket { url } => socket(url).await?,
-            };
-            enter(sender, receiver, token).await
-        };
-        timeout(WITHIN, dialled).await.unwrap_or(Err(Close::Gone))
+    /// A dialer on a reactor that has a port for it: see [`Reactor::dial_from`].
+    pub const fn on(reactor: ReactorHandle<M>) -> Self {
+        Self { reactor }
     }
 
-    async fn quic(&self, address: SocketAddr, certificate: [u8; 32]) -> Result<(Sender, Receiver), Close> {
+    /// Runs a player's machine on the dialer's reactor.
+    pub fn run(&self, machine: M, sink: impl EventSink<M> + 'static) -> WorkerHandle<M> {
+        let (handle, inbox) = self.reactor.inbox();
+        self.reactor.run(machine, sink, inbox, |_| ());
+        handle
+    }
+
+    /// Connects a player to a host, and shows the token.
+    pub async fn connect(
+        &self,
+        target: &Target,
+        token: &str,
+        end: PlayerEnd<M>,
+    ) -> Result<PlayerConnection<M>, Close> {
+        match target {
+            Target::Quic { address, certificate } => {
+                self.connect_quic(*address, *certificate, token, end).await
+            }
+            Target::Socket { url } => {
+                timeout(DIAL_TIMEOUT, connect_socket(url, token, end)).await.unwrap_or(Err(Close::Gone))
+            }
+        }
+    }
+
+    async fn connect_quic(
+        &self,
+        address: SocketAddr,
+        certificate: [u8; 32],
+        token: &str,
+        end: PlayerEnd<M>,
+    ) -> Result<PlayerConnection<M>, Close> {
         let config = endpoint::pinned(certificate).map_err(|_| Close::Refused)?;
-        let connecting = self.endpoint.connect_with(config, address, "localhost").map_err(|_| Close::Gone)?;
-        let connection = connecting.await.map_err(|it| why_ended(Some(it)))?;
-        let (send, receive) = connection.open_bi().await.map_err(|it| why_ended(Some(it)))?;
-        Ok((Sender::Quic(connection.clone(), send), Receiver::Quic(connection, receive)))
+        let PlayerEnd { player, traffic, probe } = end;
+        let (reply, accepted) = oneshot::channel();
+        let (over, ended) = oneshot::channel();
+        let request = DialRequest { token: token.to_owned(), player, traffic, reply, ended: over };
+        let Some(key) = self.reactor.dial(address, config, request).await else { return Err(Close::Gone) };
+        // From here on the connection ends if this future is dropped.
+        let carrier = ConnectionCarrier::Quic(self.reactor.clone(), key);
+        accepted.await.unwrap_or(Err(Close::Gone))?;
+        Ok(PlayerConnection { ended, probe, carrier })
     }
 
-    /// Ends all connections.
+    /// Ends all connections of this dialer; returns when the hosts know.
     pub async fn close(&self) {
-        self.endpoint.close(Close::Gone.code().into(), b"goodbye");
-        self.endpoint.wait_idle().await;
+        self.reactor.close(Close::Gone).await;
     }
 }
 
-async fn socket(url: &str) -> Result<(Sender, Receiver), Close> {
+impl<M: Machine> PlayerConnection<M> {
+    /// Waits until the connection is over.
+    pub async fn over(mut self) -> Close {
+        loop {
+            tokio::select! {
+                why = &mut self.ended => return why.unwrap_or(Close::Gone),
+                changed = self.probe.changed() => match &self.carrier {
+                    ConnectionCarrier::Quic(reactor, key) if changed.is_ok() => reactor.probe(*key),
+                    // The task of a WebSocket watches for itself. And without a sender there are no more probes.
+                    _ => return self.ended.await.unwrap_or(Close::Gone),
+                },
+            }
+        }
+    }
+}
+
+// WebSocket.
+
+async fn connect_socket<M: Machine + 'static>(
+    url: &str,
+    token: &str,
+    end: PlayerEnd<M>,
+) -> Result<PlayerConnection<M>, Close>
+where
+    M::Msg: Message + Send,
+    M::Command: Send,
+{
+    let (mut sink, mut stream) = open_socket(url).await?;
+    let hello = frame::control(&Control::Hello { version: VERSION, token: token.to_owned() });
+    sink.send(SocketMessage::Frames(hello)).await?;
+    let mut assembler = Assembler::new(HOST_FRAME_MAX);
+    let body = loop {
+        if let Some(body) = assembler.body().map_err(|_| Close::Protocol)? {
+            break body;
+        }
+        assembler.push(&stream.next().await.unwrap_or(Err(Close::Gone))?);
+    };
+    let (host, zones) = match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
+        Ok(Control::Welcome { host, zones }) => (host, zones),
+        _ => return Err(Close::Protocol),
+    };
+    // Without a tick: a player sends little, and a move should leave at once.
+    let queue = SendQueue::new(SendLimits { tick: Duration::ZERO, ..SendLimits::PLAYERS });
+    let links = ConnectionLinks::begin(end.player.clone(), host, zones, queue);
+    let (over, ended) = oneshot::channel();
+    let probe = end.probe.clone();
+    let task = tokio::spawn(async move {
+        let why = serve_socket(links, sink, stream, assembler, end).await;
+        let _ = over.send(why); // The session may be over.
+    });
+    Ok(PlayerConnection { ended, probe, carrier: ConnectionCarrier::Socket(task) })
+}
+
+/// Carries frames between a host and the player's machine until the connection ends.
+async fn serve_socket<M: Machine>(
+    links: ConnectionLinks<M>,
+    sink: MessageSink,
+    stream: MessageStream,
+    assembler: Assembler,
+    end: PlayerEnd<M>,
+) -> Close
+where
+    M::Msg: Message + Send,
+    M::Command: Send,
+{
+    let queue = links.queue.clone();
+    let writer = tokio::spawn(write(sink, queue.clone()));
+    let arrivals = AtomicU64::new(0);
+    let mut probe = end.probe;
+    let why = tokio::select! {
+        why = read_socket(&links, &end.traffic, &arrivals, stream, assembler) => why,
+        () = until_probe_fails(&queue, &arrivals, &mut probe) => Close::Gone,
+        why = queue.until_closed() => why,
+        () = until_pings_fail(&queue, &arrivals) => Close::Gone,
+    };
+    queue.close(why);
+    // The machine learns of the end now, not only after the last close message is sent.
+    drop(links);
+    drop(writer.await);
+    why
+}
+
+async fn open_socket(url: &str) -> Result<(MessageSink, MessageStream), Close> {
     let authority = url.strip_prefix("ws://").and_then(|it| it.split('/').next()).ok_or(Close::Refused)?;
     let stream = TcpStream::connect(authority).await.map_err(|_| Close::Gone)?;
-    drop(stream.set_nodelay(true));
+    drop(stream.set_nodelay(true)); // Without it only latency is worse.
     let (socket, _) = tokio_tungstenite::client_async(url, stream).await.map_err(|_| Close::Gone)?;
     let (sink, stream) = socket.split();
     let sink: MessageSink = Box::pin(
@@ -140,10 +297,10 @@ async fn socket(url: &str) -> Result<(Sender, Receiver), Close> {
             Ok(tungstenite::Message::Binary(bytes)) => Some(Ok(bytes)),
             Ok(tungstenite::Message::Close(Some(it))) => Some(Err(why_closed(it.code))),
             Ok(tungstenite::Message::Close(None)) | Err(_) => Some(Err(Close::Gone)),
-            Ok(_) => None,
+            Ok(_) => None, // The library answers pings by itself.
         })
     }));
-    Ok((Sender::Socket(sink), Receiver::Socket(stream)))
+    Ok((sink, stream))
 }
 
 fn outgoing(it: SocketMessage) -> tungstenite::Message {
@@ -153,195 +310,106 @@ fn outgoing(it: SocketMessage) -> tungstenite::Message {
     }
 }
 
+// Codes below 4000 are WebSocket's own; they become 0, which means gone.
 fn why_closed(code: CloseCode) -> Close {
     Close::of_code(u64::from(u16::from(code).saturating_sub(SOCKET_CODES)))
 }
 
-async fn enter(mut sender: Sender, mut receiver: Receiver, token: &str) -> Result<Line, Close> {
-    let hello = frame::control(&Control::Hello { version: VERSION, token: token.to_owned() });
-    sender.send(crate::mailbox::Batch { sure: vec![hello], ..Default::default() }).await?;
-    let mut assembler = Assembler::new(HOST_FRAME_MAX);
-    loop {
-        if let Some(body) = assembler.body().map_err(|_| Close::Protocol)? {
-            return match frame::open(&body).and_then(|it| frame::open_control(it.1)) {
-                Ok(Control::Welcome { host, zones }) => {
-                    let mailbox = Mailbox::new(Pace { tick: Duration::ZERO, ..Pace::PLAYERS });
-                    Ok(Line { host, zones, mailbox, sender, receiver, assembler })
-                }
-                _ => Err(Close::Protocol),
-            };
-        }
-        match receiver.next().await? {
-            Arrival::Whole(bytes) if matches!(receiver, Receiver::Socket(_)) => assembler.push(&bytes),
-            Arrival::Whole(_) => (),
-            Arrival::Stream(bytes) => assembler.push(&bytes),
-        }
-    }
-}
-
-impl Line {
-    /// Links the player's machine to the zones of this host until the connection ends; says why it did. Whenever
-    /// `doubt` changes, the host must show at once that it is still there.
-    pub async fn serve<M: Machine>(
-        self,
-        player: &Handle<M>,
-        traffic: &Arc<Traffic>,
-        doubt: &mut watch::Receiver<u64>,
-    ) -> Close
-    where
-        M::Msg: Message + Send,
-        M::Command: Send,
-    {
-        let Self { host, zones, mailbox, sender, mut receiver, mut assembler } = self;
-        let connection = match &sender {
-            Sender::Quic(connection, _) => Some(connection.clone()),
-            _ => None,
-        };
-        let served = Served::begin(player, host, zones, &mailbox);
-        let writer = tokio::spawn(write(sender, mailbox.clone()));
-        let heard = AtomicU64::new(0);
-        let why = tokio::select! {
-            why = read(host, &mailbox, player, traffic, &heard, &mut receiver, &mut assembler) => why,
-            () = silent(&mailbox, &heard, connection.as_ref(), doubt) => Close::Gone,
-            why = mailbox.until_closed() => why,
-            () = measure(&mailbox, traffic, &heard, connection.as_ref()) => Close::Gone,
-        };
-        mailbox.close(why);
-        drop(served);
-        drop(writer.await);
-        why
-    }
-}
-
-/// The links over a line that is served. However that ends, also if whoever serves it is dropped in the middle, they go
-/// down and the mailbox is closed: else whoever writes would wait at it for ever and keep the connection alive.
-struct Served<'a, M: Machine> {
-    player: &'a Handle<M>,
+/// The links over a WebSocket. Dropping this takes them down and closes the send queue, also if the task is dropped in
+/// the middle: otherwise the writer task would wait for ever at the queue and keep the connection alive.
+struct ConnectionLinks<M: Machine> {
+    player: WorkerHandle<M>,
     host: u32,
     zones: Vec<u32>,
-    mailbox: &'a Mailbox,
+    queue: SendQueue,
 }
 
-impl<'a, M: Machine> Served<'a, M> {
-    fn begin(player: &'a Handle<M>, host: u32, zones: Vec<u32>, mailbox: &'a Mailbox) -> Self {
+impl<M: Machine> ConnectionLinks<M> {
+    fn begin(player: WorkerHandle<M>, host: u32, zones: Vec<u32>, queue: SendQueue) -> Self {
         for &zone in &zones {
-            let link = Link::Far { mailbox: mailbox.clone(), naming: Naming::Zone(zone) };
-            player.say(Inbound::Up(address::replica(host, zone), link));
+            let link = MachineLink::Remote { queue: queue.clone(), addressing: FrameAddressing::Zone(zone) };
+            player.send(Inbound::Up(address::replica(host, zone), link));
         }
-        Self { player, host, zones, mailbox }
+        Self { player, host, zones, queue }
     }
 }
 
-impl<M: Machine> Drop for Served<'_, M> {
+impl<M: Machine> Drop for ConnectionLinks<M> {
     fn drop(&mut self) {
-        self.mailbox.close(Close::Gone);
+        self.queue.close(Close::Gone);
         for &zone in &self.zones {
-            self.player.say(Inbound::Down(address::replica(self.host, zone), self.mailbox.id()));
+            self.player.send(Inbound::Down(address::replica(self.host, zone), self.queue.id()));
         }
     }
 }
 
-/// Returns when a doubt turns out to be right. A young line is not doubted: when everything is slow because there is too
-/// much to do, dialling again and again would only add to it.
-async fn silent(
-    mailbox: &Mailbox,
-    heard: &AtomicU64,
-    connection: Option<&quinn::Connection>,
-    doubt: &mut watch::Receiver<u64>,
-) {
-    tokio::time::sleep(UNDOUBTED).await;
-    doubt.mark_unchanged();
+/// Returns when a probed host does not answer. A young connection is not probed: when a host is slow because it is
+/// overloaded, connecting again and again would only add to the load.
+async fn until_probe_fails(queue: &SendQueue, arrivals: &AtomicU64, probe: &mut watch::Receiver<u64>) {
+    tokio::time::sleep(PROBE_FROM_AGE).await;
+    // Silences before this age do not count.
+    probe.mark_unchanged();
     loop {
-        if doubt.changed().await.is_err() {
+        if probe.changed().await.is_err() {
+            // The sender of probes is gone; that must not end the connection.
             return std::future::pending().await;
         }
-        let before = heard.load(Ordering::Relaxed);
-        mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
-        mailbox.ring();
-        let way = connection.map_or(Duration::ZERO, quinn::Connection::rtt);
-        tokio::time::sleep(SHOW_WITHIN.max(4 * way)).await;
-        if heard.load(Ordering::Relaxed) == before {
+        let before = arrivals.load(Ordering::Relaxed);
+        ping(queue);
+        tokio::time::sleep(PROBE_TIMEOUT).await;
+        if arrivals.load(Ordering::Relaxed) == before {
             return;
         }
     }
 }
 
-/// Keeps count of packets, and knows how long the way is. QUIC measures it by itself, and notices when it ends; over
-/// WebSocket somebody must ask. Returns if nobody answers.
-async fn measure(
-    mailbox: &Mailbox,
-    traffic: &Traffic,
-    heard: &AtomicU64,
-    connection: Option<&quinn::Connection>,
-) {
-    let (mut passed, mut known, mut unanswered) = (quinn::ConnectionStats::default(), 0, 0);
+/// Pings the host every second, which also measures the round trip. Returns if too many pings stay unanswered.
+async fn until_pings_fail(queue: &SendQueue, arrivals: &AtomicU64) {
+    let (mut known, mut unanswered) = (0, 0);
     loop {
         tokio::time::sleep(PING_EVERY).await;
-        if let Some(connection) = connection {
-            let before = std::mem::replace(&mut passed, connection.stats());
-            let count =
-                |total: &AtomicU64, now: u64, before: u64| total.fetch_add(now - before, Ordering::Relaxed);
-            count(&traffic.packets_in, passed.udp_rx.datagrams, before.udp_rx.datagrams);
-            count(&traffic.udp_bytes_in, passed.udp_rx.bytes, before.udp_rx.bytes);
-            count(&traffic.packets_out, passed.udp_tx.datagrams, before.udp_tx.datagrams);
-            count(&traffic.udp_bytes_out, passed.udp_tx.bytes, before.udp_tx.bytes);
-            traffic.ping.store(connection.rtt().as_micros() as u64, Ordering::Relaxed);
-            continue;
-        }
-        let before = std::mem::replace(&mut known, heard.load(Ordering::Relaxed));
+        let before = std::mem::replace(&mut known, arrivals.load(Ordering::Relaxed));
         unanswered = if known == before { unanswered + 1 } else { 0 };
         if UNANSWERED_MAX < unanswered {
             return;
         }
-        mailbox.sure(frame::control(&Control::Ping(clock::now().as_micros())));
-        mailbox.ring();
+        ping(queue);
     }
 }
 
-async fn read<M: Machine>(
-    host: u32,
-    mailbox: &Mailbox,
-    player: &Handle<M>,
-    traffic: &Traffic,
-    heard: &AtomicU64,
-    receiver: &mut Receiver,
-    assembler: &mut Assembler,
+fn ping(queue: &SendQueue) {
+    queue.sure(frame::control(&Control::Ping(clock::now().as_micros())));
+    queue.wake();
+}
+
+async fn read_socket<M: Machine>(
+    links: &ConnectionLinks<M>,
+    traffic: &TrafficCounters,
+    arrivals: &AtomicU64,
+    mut stream: MessageStream,
+    mut assembler: Assembler,
 ) -> Close
 where
     M::Msg: Message,
 {
-    let take = |body: Bytes| take(host, mailbox, player, traffic, &body);
+    // Frames that came with the welcome.
+    while let Ok(Some(body)) = assembler.body() {
+        take(links, traffic, &body);
+    }
     loop {
-        loop {
-            match assembler.body() {
-                Ok(Some(body)) => take(body),
-                Ok(None) => break,
-                Err(_) => return Close::Protocol,
-            }
-        }
-        let arrival = match receiver.next().await {
-            Ok(arrival) => arrival,
+        let bytes = match stream.next().await.unwrap_or(Err(Close::Gone)) {
+            Ok(bytes) => bytes,
             Err(why) => return why,
         };
-        heard.fetch_add(1, Ordering::Relaxed);
-        match arrival {
-            Arrival::Stream(bytes) => {
-                traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                assembler.push(&bytes);
-            }
-            Arrival::Whole(bytes) => {
-                traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                if matches!(receiver, Receiver::Socket(_)) {
-                    traffic.packets_in.fetch_add(1, Ordering::Relaxed);
-                }
-                let Ok(bodies) = frame::bodies(&bytes, HOST_FRAME_MAX) else { return Close::Protocol };
-                bodies.into_iter().for_each(take);
-            }
-        }
+        arrivals.fetch_add(1, Ordering::Relaxed);
+        traffic.bytes_in.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        traffic.packets_in.fetch_add(1, Ordering::Relaxed);
+        let Ok(bodies) = frame::bodies(&bytes, HOST_FRAME_MAX) else { return Close::Protocol };
+        bodies.iter().for_each(|body| take(links, traffic, body));
     }
 }
 
-fn take<M: Machine>(host: u32, mailbox: &Mailbox, player: &Handle<M>, traffic: &Traffic, body: &Bytes)
+fn take<M: Machine>(links: &ConnectionLinks<M>, traffic: &TrafficCounters, body: &Bytes)
 where
     M::Msg: Message,
 {
@@ -353,13 +421,14 @@ where
                 traffic.ping.store(trip.as_micros(), Ordering::Relaxed);
             }
             Ok(Control::Ping(number)) => {
-                mailbox.sure(frame::control(&Control::Pong(number)));
-                mailbox.ring();
+                links.queue.sure(frame::control(&Control::Pong(number)));
+                links.queue.wake();
             }
             Ok(Control::Lagging { lost }) => traffic.lost.store(lost, Ordering::Relaxed),
             _ => (),
         }
     } else if let Ok(msg) = M::Msg::decode(message) {
-        player.say(Inbound::Recv(address::replica(host, zone), mailbox.id(), msg, None));
+        let from = address::replica(links.host, zone);
+        links.player.send(Inbound::Recv(from, links.queue.id(), msg, None));
     }
 }

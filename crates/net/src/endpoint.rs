@@ -1,61 +1,61 @@
-//! QUIC endpoints and their limits. What is not limited here can be spent by a stranger.
+//! QUIC endpoints and their limits. An unauthenticated client can exhaust every resource that is not limited here.
 
-use crate::tls::{self, Identity, Membership, TlsError};
+use crate::tls::{self, Identity, MeshIdentity, TlsError};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{AckFrequencyConfig, IdleTimeout, TransportConfig, VarInt};
+use quinn::{IdleTimeout, TransportConfig};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// What players speak.
-pub const ALPN_PLAYERS: &str = "ecumene/1";
-/// What browsers speak.
-pub const ALPN_WEB: &str = web_transport_quinn::ALPN;
-/// What hosts speak among themselves.
+/// ALPN protocol of players who connect by QUIC. Both ends hold acknowledgements of datagrams back until a packet leaves anyway.
+pub const ALPN_PLAYERS: &str = "ecumene/2";
+/// ALPN protocol of browsers that connect by WebTransport.
+pub const ALPN_WEB: &str = "h3";
+/// ALPN protocol between the hosts of a world.
 pub const ALPN_MESH: &str = "ecumene-mesh/1";
-/// What hosts speak to the directory.
+/// ALPN protocol between hosts and the directory.
 pub const ALPN_DIRECTORY: &str = "ecumene-directory/1";
 
-/// Connections nobody has accepted yet: how many, and how much of each is kept.
+/// Connections not yet accepted: the most of them, and the most bytes buffered of each.
 const INCOMING: (usize, u64) = (1_024, 64 * 1024);
 
-/// How much is kept of all connections nobody has accepted yet.
+/// The most bytes buffered of all connections not yet accepted.
 pub const INCOMING_BYTES: usize = 8 * 1024 * 1024;
 
-/// What a player may send before the host has read it, on one stream and in all. A frame has 4 KiB, and a player may
-/// send 64 KiB a second: this is a quarter of a second's worth. Strangers get no more, so it is what they can cost.
+/// Bytes that a player may send before the host reads them, on one stream and in all. A frame has 4 KiB, and a player
+/// may send 64 KiB a second: a quarter of a second's worth. Unauthenticated clients get no more, so it is their cost.
 const UNREAD: (u32, u32) = (16 * 1024, 32 * 1024);
 
-/// Datagrams of a player that the host has not read.
+/// Bytes of a player's datagrams that the host has not read.
 const UNREAD_DATAGRAMS: usize = 16 * 1024;
 
-/// What a host may send before a player has confirmed it: stream and datagrams.
+/// Bytes that a host may send before a player acknowledges them: stream and datagrams.
 const UNSENT: (u64, usize) = (512 * 1024, 64 * 1024);
 
-/// What one socket may hold of packets that nobody has read yet. All connections share it: the usual 208 KiB are some 160
-/// packets, and a thousand players fill them in 10 ms. Whoever is not scheduled for so long would lose the next ones.
-const SOCKET_BYTES: usize = 4 * 1024 * 1024;
+/// Socket buffer in bytes. All connections share it: the usual 208 KiB hold some 160 packets, and a thousand players
+/// fill them in 10 ms. A process that is not scheduled for so long would lose the next packets.
+pub(crate) const SOCKET_BYTES: usize = 4 * 1024 * 1024;
 
-/// The most memory a stranger's connection takes: what it may send unread, and some for QUIC, TLS and a task.
-pub const STRANGER_BYTES: usize = UNREAD.1 as usize + UNREAD_DATAGRAMS + 64 * 1024;
+/// The most memory an unauthenticated connection takes: unread bytes, and some for QUIC, TLS and a task.
+pub const UNAUTHENTICATED_BYTES: usize = UNREAD.1 as usize + UNREAD_DATAGRAMS + 64 * 1024;
 
-/// The most memory a player's connection takes, besides its mailbox.
-pub const PLAYER_BYTES: usize = STRANGER_BYTES + UNSENT.0 as usize + UNSENT.1;
+/// The most memory a player's connection takes, in bytes, without its send queue.
+pub const PLAYER_BYTES: usize = UNAUTHENTICATED_BYTES + UNSENT.0 as usize + UNSENT.1;
 
-/// Why there is no endpoint.
+/// The reason why an endpoint could not be opened.
 #[derive(Debug, Error)]
 pub enum EndpointError {
-    /// Keys or certificates.
+    /// Keys or certificates cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The socket.
+    /// The UDP socket cannot be opened.
     #[error("cannot open UDP {address}: {error}")]
     Socket {
-        /// Which.
+        /// Address that was to be bound.
         address: SocketAddr,
-        /// Why.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }
@@ -64,7 +64,7 @@ fn idle(timeout: Duration) -> IdleTimeout {
     timeout.try_into().expect("a few seconds are an idle timeout")
 }
 
-/// Between a player and a host.
+/// Transport settings of a host for its players.
 fn for_players() -> TransportConfig {
     let mut it = TransportConfig::default();
     // Two bidirectional streams and three others are what WebTransport needs for one session with one stream.
@@ -75,17 +75,13 @@ fn for_players() -> TransportConfig {
         .send_window(UNSENT.0)
         .datagram_receive_buffer_size(Some(UNREAD_DATAGRAMS))
         .datagram_send_buffer_size(UNSENT.1)
-        // A host that died is missed soon, also by those who only keep it on the line in case another dies.
+        // A dead host must be noticed soon, also by clients that hold it only as a spare in case another host dies.
         .max_idle_timeout(Some(idle(Duration::from_millis(2_500))))
         .keep_alive_interval(Some(Duration::from_secs(1)));
-    // Acknowledgements ride on the next tick's packet instead of being packets of their own.
-    let mut acks = AckFrequencyConfig::default();
-    acks.ack_eliciting_threshold(VarInt::from_u32(8)).max_ack_delay(Some(Duration::from_millis(100)));
-    it.ack_frequency_config(Some(acks));
     it
 }
 
-/// A player's end of the same: what a host may send at once is a whole picture of the surroundings.
+/// The player's end of the same, with larger windows: a host may send a whole view of the surroundings at once.
 fn as_player() -> TransportConfig {
     let mut it = for_players();
     it.stream_receive_window((2_u32 * 1024 * 1024).into())
@@ -94,25 +90,22 @@ fn as_player() -> TransportConfig {
     it
 }
 
-/// Between servers.
+/// Transport settings of connections between servers.
 fn between_servers() -> TransportConfig {
     let mut it = TransportConfig::default();
     it.max_concurrent_bidi_streams(256_u32.into())
+        // Neither the mesh nor the directory uses them.
         .max_concurrent_uni_streams(0_u32.into())
         .datagram_receive_buffer_size(Some(1024 * 1024))
         .datagram_send_buffer_size(1024 * 1024)
         .max_idle_timeout(Some(idle(Duration::from_secs(3))))
         .keep_alive_interval(Some(Duration::from_millis(500)))
+        // Hosts stand close to each other: QUIC's default of 333 ms would delay the first retransmissions.
         .initial_rtt(Duration::from_millis(20));
     it
 }
 
-/// Where players connect, by QUIC or WebTransport.
-pub fn for_players_at(address: SocketAddr, identity: &Identity) -> Result<quinn::Endpoint, EndpointError> {
-    open(address, Some(players_config(identity)?))
-}
-
-/// The configuration of [`for_players_at`], to change its certificate while it runs.
+/// The server configuration of the port to which players connect, by QUIC or WebTransport.
 pub fn players_config(identity: &Identity) -> Result<quinn::ServerConfig, TlsError> {
     let tls = tls::for_players(identity, &[ALPN_PLAYERS, ALPN_WEB])?;
     Ok(server_config(tls, for_players(), true))
@@ -134,12 +127,17 @@ fn server_config(
     config
 }
 
-/// From where players connect.
+/// The server configuration of the port to which other hosts connect.
+pub(crate) fn for_hosts(mesh_identity: &MeshIdentity) -> Result<quinn::ServerConfig, TlsError> {
+    Ok(server_config(mesh_identity.server(&[ALPN_MESH])?, between_servers(), false))
+}
+
+/// Opens an endpoint on tokio that connects as a player would: for tests and attacks.
 pub fn as_players() -> Result<quinn::Endpoint, EndpointError> {
     open(SocketAddr::from(([0, 0, 0, 0], 0)), None)
 }
 
-/// How a player connects to a host that shows this certificate.
+/// Client configuration for a player who expects the certificate with this hash.
 pub fn pinned(certificate: [u8; 32]) -> Result<quinn::ClientConfig, TlsError> {
     Ok(client_config(tls::pinning(certificate, ALPN_PLAYERS)?, as_player()))
 }
@@ -151,21 +149,22 @@ fn client_config(tls: rustls::ClientConfig, transport: TransportConfig) -> quinn
     config
 }
 
-/// Where servers connect, and from where: `alpn` is what this one speaks.
+/// Opens the endpoint to which servers connect, and from which this one connects. It speaks `alpn`.
 pub fn for_servers_at(
     address: SocketAddr,
-    membership: &Membership,
+    mesh_identity: &MeshIdentity,
     alpn: &str,
 ) -> Result<quinn::Endpoint, EndpointError> {
-    open(address, Some(server_config(membership.server(&[alpn])?, between_servers(), false)))
+    // No migration: servers keep their addresses, only players' addresses change.
+    open(address, Some(server_config(mesh_identity.server(&[alpn])?, between_servers(), false)))
 }
 
-/// How a server connects to another.
-pub fn to_server(membership: &Membership, alpn: &str) -> Result<quinn::ClientConfig, TlsError> {
-    Ok(client_config(membership.client(alpn)?, between_servers()))
+/// Client configuration for a connection to another server.
+pub fn to_server(mesh_identity: &MeshIdentity, alpn: &str) -> Result<quinn::ClientConfig, TlsError> {
+    Ok(client_config(mesh_identity.client(alpn)?, between_servers()))
 }
 
-/// An endpoint that only connects to others.
+/// Opens an endpoint that only connects to others.
 pub fn outgoing() -> Result<quinn::Endpoint, EndpointError> {
     as_players()
 }
@@ -173,7 +172,7 @@ pub fn outgoing() -> Result<quinn::Endpoint, EndpointError> {
 fn open(address: SocketAddr, config: Option<quinn::ServerConfig>) -> Result<quinn::Endpoint, EndpointError> {
     let fail = |error| EndpointError::Socket { address, error };
     let socket = std::net::UdpSocket::bind(address).map_err(fail)?;
-    // As far as the system allows: `net.core.rmem_max` and `net.core.wmem_max`. With less, more is lost.
+    // The system may allow less (`net.core.rmem_max`, `net.core.wmem_max`): more packets are lost, no reason to stop.
     let _ = set_socket_recv_buffer_size(&socket, SOCKET_BYTES);
     let _ = set_socket_send_buffer_size(&socket, SOCKET_BYTES);
     let runtime = Arc::new(quinn::TokioRuntime);

@@ -1,86 +1,87 @@
-//! Frames: what a connection carries, whatever carries the connection. Drawn in `docs/net.md`.
+//! Frames, the unit of bytes on every connection, over any transport. Drawn in `docs/net.md`.
 //!
-//! Nothing here believes a length before the bytes are there, and nothing grows beyond its limit.
+//! No length is believed before the bytes are there, and no buffer grows beyond its limit.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wire::{Reader, put_u32};
 
-/// The version of everything in this file.
+/// The version of the frame format and of [`Control`].
 pub const VERSION: u32 = 1;
 
 /// The most bytes of frames in one datagram: a full datagram of poses and its header fit, and so does all of it in
 /// the smallest packet that every QUIC path carries.
 pub const DATAGRAM_MAX: usize = 1160;
 
-/// The most bytes a frame of a player may have.
+/// The most bytes in a frame of a player.
 pub const PLAYER_FRAME_MAX: usize = 4 * 1024 + 64;
 
-/// The most bytes a frame of a host may have.
+/// The most bytes in a frame of a host.
 pub const HOST_FRAME_MAX: usize = 2 * 1024 * 1024 + 64;
 
-/// The number that stands for the connection itself where a zone's could stand.
+/// The zone number that stands for the connection itself.
 pub const CONTROL: u32 = 0;
 
-/// What connections say about themselves.
+/// Messages about the connection itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Control {
-    /// A player's first words.
+    /// A player's first message on a connection.
     Hello {
-        /// [`VERSION`].
+        /// [`VERSION`] of the sender's frame format.
         version: u32,
-        /// The entry token.
+        /// Entry token that the lobby issued.
         token: String,
     },
-    /// The token is good.
+    /// The host's answer to a valid token.
     Welcome {
-        /// Which host this is.
+        /// Number of the host that answers.
         host: u32,
-        /// The zones it holds replicas of.
+        /// Zones of which the host holds replicas.
         zones: Vec<u32>,
     },
-    /// Answer at once.
+    /// Asks for a [`Control::Pong`] with the same number.
     Ping(u64),
-    /// The answer.
+    /// Answers a [`Control::Ping`] with its number.
     Pong(u64),
-    /// You read too slowly: so many `Latest` messages were not sent so far.
+    /// Tells a client that it reads too slowly.
     Lagging {
-        /// How many.
+        /// Number of `Latest` messages not sent so far.
         lost: u64,
     },
 }
 
-/// Why bytes are no frames.
+/// The reason why bytes are no frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FrameError {
-    /// Longer than its sender may send.
+    /// Longer than its sender may send, in bytes.
     #[error("a frame of {0} bytes is longer than the limit")]
     TooLong(usize),
-    /// Something about it makes no sense.
+    /// Not a length, or no bytes of a message behind it.
     #[error("bytes that are no frame")]
     Malformed,
 }
 
-/// Writes a frame: length, zone, message.
+/// Appends a frame: length, zone, message.
 pub fn put(out: &mut Vec<u8>, zone: u32, message: &[u8]) {
     put_u32(out, (length_of(zone) + message.len()) as u32);
     put_u32(out, zone);
     out.extend_from_slice(message);
 }
 
-/// A frame on its own.
+/// One frame with this zone and message.
 pub fn framed(zone: u32, message: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(message.len() + 10);
     put(&mut out, zone, message);
     out.into()
 }
 
-/// A control message, framed.
+/// One frame with a control message.
 pub fn control(control: &Control) -> Bytes {
     framed(CONTROL, &postcard::to_stdvec(control).expect("plain data encodes"))
 }
 
+// Numbers are written as varints of 7 bits per byte.
 const fn length_of(value: u32) -> usize {
     let bits = (u32::BITS - value.leading_zeros()) as usize;
     if bits == 0 { 1 } else { bits.div_ceil(7) }
@@ -93,7 +94,7 @@ pub fn open(body: &[u8]) -> Result<(u32, &[u8]), FrameError> {
     Ok((zone, &body[length_of(zone)..]))
 }
 
-/// Reads a control message.
+/// Reads a control message, of which all bytes must be used.
 pub fn open_control(message: &[u8]) -> Result<Control, FrameError> {
     match postcard::take_from_bytes(message) {
         Ok((control, [])) => Ok(control),
@@ -101,7 +102,7 @@ pub fn open_control(message: &[u8]) -> Result<Control, FrameError> {
     }
 }
 
-/// Collects the bytes of a stream until they are frames.
+/// Collects the bytes of a stream and cuts them into frames.
 #[derive(Debug)]
 pub struct Assembler {
     bytes: BytesMut,
@@ -109,31 +110,32 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// For frames of at most `limit` bytes.
+    /// An empty one, for frames of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self { bytes: BytesMut::new(), limit }
     }
 
-    /// The same bytes, with another limit for what follows.
+    /// The same bytes with another limit for the frames that follow.
     pub fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Takes in what arrived.
+    /// Appends bytes that arrived over the stream.
     pub fn push(&mut self, arrived: &[u8]) {
         self.bytes.extend_from_slice(arrived);
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// Number of bytes that wait for the rest of their frame.
     pub fn waiting(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The next body, if all of it is there.
+    /// The body of the next frame, if all its bytes are there.
     pub fn body(&mut self) -> Result<Option<Bytes>, FrameError> {
         let mut reader = Reader::new(&self.bytes);
         let length = match reader.u32() {
             Ok(length) => length as usize,
+            // Up to four bytes that all announce another: the rest of the length has not arrived yet.
             Err(_) if self.bytes.len() < 5 && self.bytes.iter().all(|it| 0x80 <= *it) => return Ok(None),
             Err(_) => return Err(FrameError::Malformed),
         };
@@ -169,6 +171,7 @@ pub fn bodies(bytes: &Bytes, limit: usize) -> Result<Vec<Bytes>, FrameError> {
         found.push(bytes.slice(start..start + length));
         at = start + length;
     }
+    // An empty datagram or message costs us work and says nothing: only a faulty or hostile client sends one.
     if found.is_empty() { Err(FrameError::Malformed) } else { Ok(found) }
 }
 
@@ -178,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_length_of_a_number_is_what_is_written() {
+    fn length_of_a_number_is_the_number_of_bytes_written() {
         for value in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, u32::MAX] {
             let mut out = Vec::new();
             put_u32(&mut out, value);
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_claims_too_much_is_refused_before_it_is_there() {
+    fn a_frame_whose_length_is_too_large_is_refused_before_it_arrives() {
         let mut assembler = Assembler::new(100);
         assembler.push(&[101, 0]);
         assert_eq!(assembler.body(), Err(FrameError::TooLong(101)));
@@ -237,7 +240,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic_or_keep_more_than_it_was_given(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_bytes_make_it_panic_or_buffer_more_than_given(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut assembler = Assembler::new(64);
             assembler.push(&bytes);
             while let Ok(Some(body)) = assembler.body() {

@@ -1,30 +1,30 @@
-//! The driver for real networks: runs machines on threads and tasks, and carries what they say over QUIC,
-//! WebTransport and WebSocket.
+//! The driver for real networks: runs machines on reactors, and carries their messages over QUIC, WebTransport and
+//! WebSocket.
 //!
-//! Follow a message: a machine pushes it into its outbox ([`cell`]), it waits in the [`mailbox`] of a connection, leaves
-//! through a [`pipe`] as a [`frame`], arrives at a [`session`] (a player's at a host), a [`mesh`] connection (between
-//! hosts) or a [`dial`]led line (a host's at a player), and is handed to the machine it is for.
+//! Path of a message: a machine pushes it into its outbox ([`worker`]), it waits in the [`send_queue`] of a connection, and leaves
+//! as a [`frame`] when the turn of its [`reactor`] ends. It arrives at another reactor, which checks it and hands it to the machine
+//! it is for. Players who connect by WebSocket are served on tasks beside it ([`web_socket`], [`dial`]).
 //!
 //! This crate knows no protocol of any machine, and decides nothing.
 
 pub mod address;
-mod bucket;
-pub mod callers;
-pub mod cell;
+pub mod address_groups;
 pub mod clock;
 mod close;
+pub mod connection_limits;
 pub mod dial;
-pub mod door;
 pub mod endpoint;
 pub mod frame;
-pub mod household;
-pub mod mailbox;
+pub mod host_context;
+pub mod link_router;
 pub mod mesh;
 mod metric;
 pub mod pipe;
-mod priority;
-pub mod session;
-pub mod switchboard;
+mod rate_limiter;
+pub mod reactor;
+pub mod send_queue;
 pub mod tls;
+pub mod web_socket;
+pub mod worker;
 
 pub use close::Close;

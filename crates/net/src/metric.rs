@@ -1,9 +1,9 @@
-//! What a host counts about its connections. Names are documented in `docs/operating.md`.
+//! Metrics of a host's connections. Their names are documented in `docs/operating.md`.
 
 use crate::close::Close;
-use crate::pipe::Transport;
+use crate::pipe::TransportKind;
 
-pub(crate) fn connected(transport: Transport, change: f64) {
+pub(crate) fn connected(transport: TransportKind, change: f64) {
     metrics::gauge!("ecumene_connections", "transport" => transport.name()).increment(change);
 }
 

@@ -1,47 +1,45 @@
-//! A connection, whatever carries it: QUIC, WebTransport or WebSocket. A way out and a way in.
+//! From frames to packets: how frames share datagrams, and how they leave over a WebSocket.
 
 use crate::close::Close;
 use crate::frame::{self, Control, DATAGRAM_MAX};
-use crate::mailbox::Batch;
+use crate::send_queue::{Batch, SendQueue};
 use bytes::{Bytes, BytesMut};
-use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
+use futures_util::{Sink, SinkExt as _, Stream};
 use std::pin::Pin;
-use web_transport_quinn as web;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// How much is read from a stream at once.
-const CHUNK: usize = 16 * 1024;
+/// The time that sending a close message may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long a farewell may take.
-const GOODBYE_WITHIN: std::time::Duration = std::time::Duration::from_millis(500);
-
-/// Binary messages out, and the end of them.
+/// The sending half of a WebSocket.
 pub type MessageSink = Pin<Box<dyn Sink<SocketMessage, Error = Close> + Send>>;
 
-/// What goes out over a WebSocket.
+/// A message sent over a WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SocketMessage {
-    /// Whole frames.
+    /// One or more whole frames.
     Frames(Bytes),
-    /// That is all, and why.
+    /// The end of the connection, with its reason.
     End(Close),
 }
 
-/// Binary messages in. An error ends them.
+/// The receiving half of a WebSocket: binary messages. An error ends it.
 pub type MessageStream = Pin<Box<dyn Stream<Item = Result<Bytes, Close>> + Send>>;
 
-/// What a connection is made of, for statistics.
+/// The transport of a connection, for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// Native QUIC.
+pub enum TransportKind {
+    /// QUIC, used by native clients.
     Quic,
-    /// A browser over HTTP/3.
+    /// HTTP/3, used by browsers that have WebTransport.
     WebTransport,
-    /// Anything else.
+    /// TCP, used where UDP or WebTransport is missing.
     WebSocket,
 }
 
-impl Transport {
-    /// For people and metrics.
+impl TransportKind {
+    /// The name in metrics and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quic => "quic",
@@ -51,114 +49,46 @@ impl Transport {
     }
 }
 
-/// The way out.
-#[expect(clippy::large_enum_variant, reason = "one per connection, and moved twice in its life")]
-pub enum Sender {
-    /// Native QUIC.
-    Quic(quinn::Connection, quinn::SendStream),
-    /// WebTransport.
-    Web(web::Session, web::SendStream),
-    /// WebSocket. The other end of its message stream may want to close it.
-    Socket(MessageSink),
-}
-
-/// The way in.
-#[expect(clippy::large_enum_variant, reason = "one per connection, and moved twice in its life")]
-pub enum Receiver {
-    /// Native QUIC.
-    Quic(quinn::Connection, quinn::RecvStream),
-    /// WebTransport.
-    Web(web::Session, web::RecvStream),
-    /// WebSocket.
-    Socket(MessageStream),
-}
-
-/// What arrived.
-#[derive(Debug)]
-pub enum Arrival {
-    /// Bytes of the stream.
-    Stream(Bytes),
-    /// Whole frames.
-    Whole(Bytes),
-}
-
-impl Sender {
-    /// Which transport this is.
-    pub const fn transport(&self) -> Transport {
-        match self {
-            Self::Quic(..) => Transport::Quic,
-            Self::Web(..) => Transport::WebTransport,
-            Self::Socket(_) => Transport::WebSocket,
-        }
-    }
-
-    /// Sends a batch. Says how many frames of `Latest` found no room.
-    pub async fn send(&mut self, mut batch: Batch) -> Result<u64, Close> {
+/// Sends queued frames over a WebSocket until the queue is closed.
+pub(crate) async fn write(mut sink: MessageSink, queue: SendQueue) {
+    let mut sent = Instant::now() - Duration::from_secs(1); // So that the first batch leaves at once.
+    let why = loop {
+        let mut batch = match queue.next(sent).await {
+            Ok(batch) => batch,
+            Err(why) => break why,
+        };
+        sent = Instant::now();
         if let Some(lost) = batch.lost {
             batch.sure.push(frame::control(&Control::Lagging { lost }));
         }
-        match self {
-            Self::Quic(connection, stream) => {
-                let room = || connection.datagram_send_buffer_space();
-                let lost = pack(&mut batch, room, |it| connection.send_datagram(it).is_ok());
-                stream.write_all_chunks(&mut batch.sure).await.map_err(|_| Close::Gone)?;
-                Ok(lost)
-            }
-            Self::Web(session, stream) => {
-                let room = || session.datagram_send_buffer_space();
-                let lost = pack(&mut batch, room, |it| session.send_datagram(it).is_ok());
-                if !batch.sure.is_empty() {
-                    stream.write_all_chunks(&mut batch.sure).await.map_err(|_| Close::Gone)?;
-                }
-                Ok(lost)
-            }
-            Self::Socket(sink) => {
-                sink.send(SocketMessage::Frames(joined(&batch.sure, &batch.latest))).await?;
-                Ok(0)
-            }
+        // All frames travel in one stream, so none finds no room.
+        let sending = sink.send(SocketMessage::Frames(joined(&batch.sure, &batch.latest)));
+        let result = tokio::select! {
+            result = sending => result,
+            why = queue.until_closed() => Err(why),
+        };
+        if let Err(why) = result {
+            queue.close(why);
+            break why;
         }
-    }
-
-    /// What can send datagrams while the stream is busy; `None` if they would travel in it.
-    pub fn overtaker(&self) -> Option<quinn::Connection> {
-        match self {
-            Self::Quic(connection, _) => Some(connection.clone()),
-            Self::Web(..) | Self::Socket(_) => None,
-        }
-    }
-
-    /// Ends the connection.
-    pub async fn close(mut self, why: Close) {
-        match &mut self {
-            Self::Quic(connection, _) => connection.close(why.code().into(), why.reason().as_bytes()),
-            Self::Web(session, stream) => {
-                drop(stream.finish());
-                session.close(why.code(), why.reason().as_bytes());
-            }
-            Self::Socket(sink) => {
-                // Somebody who does not read does not hear why, either.
-                drop(tokio::time::timeout(GOODBYE_WITHIN, sink.send(SocketMessage::End(why))).await);
-            }
-        }
-    }
+    };
+    close_socket(sink, why).await;
 }
 
-/// Sends frames of `Latest` past a busy stream. Gives back those that are too large for it, and how many found no room.
-pub fn overtake(connection: &quinn::Connection, latest: Vec<Bytes>) -> (Vec<Bytes>, u64) {
-    let mut batch = Batch { latest, ..Batch::default() };
-    let room = || connection.datagram_send_buffer_space();
-    let lost = pack(&mut batch, room, |it| connection.send_datagram(it).is_ok());
-    (batch.sure, lost)
+/// Ends a WebSocket with this reason.
+pub(crate) async fn close_socket(mut sink: MessageSink, why: Close) {
+    // A client that does not read would block this send for ever; it then misses the reason.
+    drop(tokio::time::timeout(CLOSE_TIMEOUT, sink.send(SocketMessage::End(why))).await);
 }
 
-/// Packs `Latest` frames into as few datagrams as their order allows. A frame too large for any goes with the sure
-/// ones. Says how many found no room.
-fn pack(batch: &mut Batch, room: impl Fn() -> usize, mut send: impl FnMut(Bytes) -> bool) -> u64 {
+/// Packs `Latest` frames into as few datagrams as their order allows. Frames too large for a datagram join the `Sure`
+/// ones. `send` returns false if it has no room. Returns the number of frames that found none.
+pub(crate) fn pack(batch: &mut Batch, mut send: impl FnMut(Bytes) -> bool) -> u64 {
     let mut lost = 0;
     let (mut datagram, mut frames) = (BytesMut::new(), 0);
     let mut flush = |datagram: &mut BytesMut, frames: &mut u64| {
         let full = datagram.split().freeze();
-        if !full.is_empty() && (room() < full.len() || !send(full)) {
+        if !full.is_empty() && !send(full) {
             lost += *frames;
         }
         *frames = 0;
@@ -185,68 +115,28 @@ fn joined(sure: &[Bytes], latest: &[Bytes]) -> Bytes {
     message.freeze()
 }
 
-impl Receiver {
-    /// Waits for what arrives next.
-    pub async fn next(&mut self) -> Result<Arrival, Close> {
-        match self {
-            Self::Quic(connection, stream) => tokio::select! {
-                chunk = stream.read_chunk(CHUNK, true) => match chunk {
-                    Ok(Some(chunk)) => Ok(Arrival::Stream(chunk.bytes)),
-                    _ => Err(why_ended(connection.close_reason())),
-                },
-                datagram = connection.read_datagram() => {
-                    datagram.map(Arrival::Whole).map_err(|it| why_ended(Some(it)))
-                }
-            },
-            Self::Web(session, stream) => tokio::select! {
-                chunk = stream.read_chunk(CHUNK, true) => match chunk {
-                    Ok(Some(chunk)) => Ok(Arrival::Stream(chunk.bytes)),
-                    _ => Err(Close::Gone),
-                },
-                datagram = session.read_datagram() => datagram.map(Arrival::Whole).map_err(|_| Close::Gone),
-            },
-            Self::Socket(stream) => match stream.next().await {
-                Some(message) => message.map(Arrival::Whole),
-                None => Err(Close::Gone),
-            },
-        }
-    }
-}
-
-/// What the other side said when it ended a QUIC connection.
-pub fn why_ended(error: Option<quinn::ConnectionError>) -> Close {
-    match error {
-        Some(quinn::ConnectionError::ApplicationClosed(it)) => Close::of_code(it.error_code.into_inner()),
-        _ => Close::Gone,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn frames_share_datagrams_and_the_large_go_with_the_sure() {
+    fn frames_share_datagrams_and_large_ones_join_the_stream() {
         let frame = |length: usize| Bytes::from(vec![7; length]);
         let mut batch = Batch {
             latest: vec![frame(600), frame(500), frame(100), frame(2_000), frame(9)],
             ..Batch::default()
         };
         let mut sent = Vec::new();
-        let lost = pack(
-            &mut batch,
-            || 10_000,
-            |it| {
-                sent.push(it.len());
-                true
-            },
-        );
+        let lost = pack(&mut batch, |it| {
+            sent.push(it.len());
+            true
+        });
         assert_eq!((sent, lost, batch.sure.len()), (vec![1_100, 109], 0, 1));
     }
 
     #[test]
-    fn what_finds_no_room_is_counted() {
+    fn frames_that_find_no_room_are_counted() {
         let mut batch = Batch { latest: vec![Bytes::from_static(b"abc"); 5], ..Batch::default() };
-        assert_eq!(pack(&mut batch, || 3, |_| true), 5);
+        assert_eq!(pack(&mut batch, |_| false), 5);
     }
 }

@@ -1,4 +1,4 @@
-//! Who is who on the wire: the short-lived certificate that players pin, and the servers' own authority.
+//! Certificates: the short-lived one of a host that players pin, and the servers' own authority.
 //!
 //! Players do not ask an authority: the lobby tells them the hash of the one certificate to expect. Servers trust only
 //! certificates of their own authority, and know each other by the names in them.
@@ -13,16 +13,16 @@ use std::sync::Arc;
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 
-/// Browsers take a pinned certificate only if it is valid for at most 14 days in all.
+/// Browsers accept a pinned certificate only if it is valid for at most 14 days in all.
 const PINNED_FOR: Duration = Duration::days(13);
 
-/// The server's authority and its certificates.
+/// Validity of the servers' authority and its certificates.
 const MESH_FOR: Duration = Duration::days(3650);
 
-/// Certificates are valid from a little earlier on: clocks differ.
+/// Certificates are valid from a little earlier on, because clocks differ.
 const EARLIER: Duration = Duration::hours(1);
 
-/// What can be wrong with keys and certificates.
+/// The reason why keys or certificates are unusable.
 #[derive(Debug, Error)]
 pub enum TlsError {
     /// A certificate could not be made.
@@ -42,9 +42,9 @@ pub enum TlsError {
 /// A certificate and its key.
 #[derive(Debug)]
 pub struct Identity {
-    /// The certificate.
+    /// The certificate in DER form.
     pub certificate: CertificateDer<'static>,
-    /// Its key.
+    /// The private key that belongs to it.
     pub key: PrivateKeyDer<'static>,
 }
 
@@ -55,7 +55,7 @@ impl Clone for Identity {
 }
 
 impl Identity {
-    /// A new one for players to pin.
+    /// A new self-signed certificate for players to pin.
     pub fn pinned() -> Result<Self, TlsError> {
         let mut params = CertificateParams::new(vec!["localhost".to_owned()])?;
         valid_for(&mut params, PINNED_FOR);
@@ -64,13 +64,13 @@ impl Identity {
         Ok(Self { certificate, key: PrivateKeyDer::Pkcs8(key.serialize_der().into()) })
     }
 
-    /// From the texts of two files.
+    /// Reads certificate and key from the texts of two PEM files.
     pub fn of_pem(certificate: &str, key: &str) -> Result<Self, TlsError> {
         let certificate = CertificateDer::from_pem_slice(certificate.as_bytes())?;
         Ok(Self { certificate, key: PrivateKeyDer::from_pem_slice(key.as_bytes())? })
     }
 
-    /// What players pin: the SHA-256 of the certificate.
+    /// The hash that players pin: SHA-256 of the certificate.
     pub fn hash(&self) -> [u8; 32] {
         hash(&self.certificate)
     }
@@ -86,64 +86,65 @@ fn hash(certificate: &CertificateDer<'_>) -> [u8; 32] {
     digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
-/// The servers' own authority: two texts to be kept in files.
+/// The servers' own certificate authority, as the texts of two PEM files.
 #[derive(Clone, Debug)]
 pub struct Authority {
-    /// Its certificate, for everybody.
+    /// The authority's certificate; every server has a copy.
     pub certificate: String,
-    /// Its key, for nobody but whoever issues certificates.
+    /// The authority's key; only the tool that issues certificates needs it.
     pub key: String,
 }
 
-/// A server's certificate and key: two texts to be kept in files.
+/// A server's certificate and key, as the texts of two PEM files.
 #[derive(Clone, Debug)]
-pub struct Issued {
-    /// The certificate.
+pub struct IssuedCertificate {
+    /// The certificate as PEM text.
     pub certificate: String,
-    /// The key.
+    /// The private key as PEM text.
     pub key: String,
 }
 
 impl Authority {
-    /// A new one.
+    /// A new authority with a fresh key.
     pub fn new() -> Result<Self, TlsError> {
         let key = KeyPair::generate()?;
         let certificate = authority_params().self_signed(&key)?;
         Ok(Self { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 
-    /// A certificate for a server of this name.
-    pub fn issue(&self, name: &str) -> Result<Issued, TlsError> {
+    /// Issues a certificate for the server of this name.
+    pub fn issue(&self, name: &str) -> Result<IssuedCertificate, TlsError> {
         let issuer = Issuer::new(authority_params(), KeyPair::from_pem(&self.key)?);
         let mut params = CertificateParams::new(vec![name.to_owned()])?;
         params.distinguished_name.push(DnType::CommonName, name);
         valid_for(&mut params, MESH_FOR);
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &issuer)?;
-        Ok(Issued { certificate: certificate.pem(), key: key.serialize_pem() })
+        Ok(IssuedCertificate { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 }
 
 fn authority_params() -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, "Ecumene servers");
+    // It signs certificates of servers, not of other authorities.
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     valid_for(&mut params, MESH_FOR);
     params
 }
 
-/// What a server shows other servers, and whom it trusts.
+/// A server's own certificate, and the authority that it trusts.
 #[derive(Clone, Debug)]
-pub struct Membership {
-    /// Its own certificate and key.
+pub struct MeshIdentity {
+    /// The server's own certificate and key.
     pub identity: Identity,
-    /// The authority's certificate.
+    /// The certificate of the servers' authority.
     pub authority: CertificateDer<'static>,
 }
 
-impl Membership {
-    /// From the texts of three files.
+impl MeshIdentity {
+    /// Reads authority, certificate and key from the texts of three PEM files.
     pub fn of_pem(authority: &str, certificate: &str, key: &str) -> Result<Self, TlsError> {
         let authority = CertificateDer::from_pem_slice(authority.as_bytes())?;
         Ok(Self { identity: Identity::of_pem(certificate, key)?, authority })
@@ -155,7 +156,7 @@ impl Membership {
         Ok(Arc::new(roots))
     }
 
-    /// For a server that other servers connect to.
+    /// TLS configuration of a server to which other servers connect.
     pub fn server(&self, alpn: &[&str]) -> Result<rustls::ServerConfig, TlsError> {
         let verifier = rustls::server::WebPkiClientVerifier::builder_with_provider(self.roots()?, provider())
             .build()
@@ -168,7 +169,7 @@ impl Membership {
         Ok(config)
     }
 
-    /// For a server that connects to other servers.
+    /// TLS configuration of a server that connects to other servers.
     pub fn client(&self, alpn: &str) -> Result<rustls::ClientConfig, TlsError> {
         let roots = self.roots()?;
         let mut config = rustls::ClientConfig::builder_with_provider(provider())
@@ -188,10 +189,11 @@ pub fn host_name(host: u32) -> String {
 /// The name in the directory's certificate.
 pub const DIRECTORY_NAME: &str = "directory.ecumene";
 
-/// Whether a connected server's certificate is this server's.
-pub fn is_named(connection: &quinn::Connection, name: &str) -> bool {
-    let Some(identity) = connection.peer_identity() else { return false };
+/// Returns whether a connected server's certificate (its identity, as QUIC tells it) holds this name.
+pub fn is_named(identity: Option<Box<dyn std::any::Any>>, name: &str) -> bool {
+    let Some(identity) = identity else { return false };
     let Ok(chain) = identity.downcast::<Vec<CertificateDer<'static>>>() else { return false };
+    // The first certificate of a chain is the server's own.
     let Some(first) = chain.first() else { return false };
     let (Ok(certificate), Ok(name)) = (webpki::EndEntityCert::try_from(first), ServerName::try_from(name))
     else {
@@ -200,23 +202,23 @@ pub fn is_named(connection: &quinn::Connection, name: &str) -> bool {
     certificate.verify_is_valid_for_subject_name(&name).is_ok()
 }
 
-/// For a host that players connect to.
+/// TLS configuration of a host to which players connect.
 pub fn for_players(identity: &Identity, alpn: &[&str]) -> Result<rustls::ServerConfig, TlsError> {
     let mut config = rustls::ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(vec![identity.certificate.clone()], identity.key.clone_key())?;
     config.alpn_protocols = names(alpn);
-    config.max_early_data_size = 0;
+    config.max_early_data_size = 0; // Early data could be replayed, and with it a token.
     Ok(config)
 }
 
-/// For a player who expects this one certificate.
+/// TLS configuration of a player who expects the certificate with this hash.
 pub fn pinning(expected: [u8; 32], alpn: &str) -> Result<rustls::ClientConfig, TlsError> {
-    let verifier = Arc::new(Pin { expected, provider: provider() });
+    let verifier = Arc::new(PinnedVerifier { expected, provider: provider() });
     let mut config = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])?
-        .dangerous() // Rustls' word for anything but the public authorities.
+        .dangerous() // Rustls' name for any verifier but that of the public authorities.
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     config.alpn_protocols = names(&[alpn]);
@@ -231,14 +233,14 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// Believes one certificate and no other.
+/// Accepts the certificate with this hash and no other.
 #[derive(Debug)]
-struct Pin {
+struct PinnedVerifier {
     expected: [u8; 32],
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Pin {
+impl ServerCertVerifier for PinnedVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -259,7 +261,7 @@ impl ServerCertVerifier for Pin {
         _: &CertificateDer<'_>,
         _: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::Error::General("TLS 1.2 is not spoken here".to_owned()))
+        Err(rustls::Error::General("TLS 1.2 is not supported".to_owned()))
     }
 
     fn verify_tls13_signature(

@@ -1,15 +1,15 @@
-//! Where the planes meet: a host is a zone's replica and a carrier, a client is a player's machine, the ear of a
-//! carrier and (for bots) a will of its own. [`carrier`] holds the dissemination plane's contract and its carriers.
+//! The joint of the two planes: a replica node is a zone's replica and a carrier, a client node is a player's machine, the receiving
+//! end of a carrier and (for bots) a decision maker. [`carrier`] holds the dissemination plane's contract and carriers.
 //!
 //! Nothing else in the tree knows both planes. This crate decides nothing and stores nothing.
 
 pub mod carrier;
-mod client;
-mod host;
+mod client_node;
 mod message;
 mod node;
+mod replica_node;
 
-pub use client::{Client, ClientEvent};
-pub use host::Host;
+pub use client_node::{ClientEvent, ClientNode};
 pub use message::NodeMsg;
 pub use node::{Node, NodeCommand, NodeEvent};
+pub use replica_node::ReplicaNode;

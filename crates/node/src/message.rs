@@ -1,12 +1,12 @@
-//! What goes over a link between nodes: a zone's message, or a datagram of poses.
+//! The messages between nodes: a zone's message, or a datagram of poses.
 
 use wire::{DATAGRAM_MAX, DecodeError, Message};
 
 /// A message of either plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeMsg {
-    /// The authority plane.
-    Zone(zone::Msg),
+    /// A message of the authority plane.
+    Zone(zone::ZoneMsg),
     /// The dissemination plane: a datagram, as its carrier packed it.
     Poses(Vec<u8>),
 }
@@ -30,7 +30,7 @@ impl Message for NodeMsg {
 
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         match bytes.split_first() {
-            Some((&ZONE, rest)) => zone::Msg::decode(rest).map(Self::Zone),
+            Some((&ZONE, rest)) => zone::ZoneMsg::decode(rest).map(Self::Zone),
             Some((&POSES, rest)) if rest.len() <= DATAGRAM_MAX => Ok(Self::Poses(rest.to_vec())),
             Some((&POSES, rest)) => Err(DecodeError::TooLong { length: rest.len(), limit: DATAGRAM_MAX }),
             Some((&kind, _)) => Err(DecodeError::UnknownKind(kind)),

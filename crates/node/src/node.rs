@@ -1,38 +1,38 @@
-//! Either kind of node, for drivers that run both.
+//! A node of either kind, for drivers that run both.
 
-use crate::{Client, Host, NodeMsg};
+use crate::{ClientNode, NodeMsg, ReplicaNode};
 use machine::{Input, Machine, Outbox, Time};
-use zone::{Command, Event, Happening, Want};
+use zone::{PlayerCommand, PlayerEvent, ReplicaCommand, ReplicaEvent};
 
-/// A host or a client.
+/// The machine of a replica or of a client.
 pub enum Node {
-    /// Servers.
-    Host(Box<Host>),
-    /// Players.
-    Client(Box<Client>),
+    /// A zone's replica on a host, with its carrier.
+    Host(Box<ReplicaNode>),
+    /// The machine of a player.
+    Client(Box<ClientNode>),
 }
 
-/// What an owner says to a node.
+/// A command of the program that runs a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NodeCommand {
-    /// To a host.
-    Host(Command),
-    /// To a client.
-    Client(Want),
+    /// A command to a host's replica.
+    Host(ReplicaCommand),
+    /// A command to a client's player.
+    Client(PlayerCommand),
 }
 
-/// What a node says to its owner.
+/// An event of a node for the program that runs it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NodeEvent {
-    /// From a host.
-    Host(Event),
-    /// From a client.
-    Client(Happening),
+    /// An event of a host's replica.
+    Host(ReplicaEvent),
+    /// An event of a client's player.
+    Client(PlayerEvent),
 }
 
 impl Node {
-    /// The host, if it is one.
-    pub const fn host(&self) -> Option<&Host> {
+    /// The replica's machine, if it is one.
+    pub const fn host(&self) -> Option<&ReplicaNode> {
         match self {
             Self::Host(host) => Some(host),
             Self::Client(_) => None,
@@ -40,15 +40,15 @@ impl Node {
     }
 
     /// The client, if it is one.
-    pub const fn client(&self) -> Option<&Client> {
+    pub const fn client(&self) -> Option<&ClientNode> {
         match self {
             Self::Client(client) => Some(client),
             Self::Host(_) => None,
         }
     }
 
-    /// The client, if it is one, to take its will away.
-    pub const fn client_mut(&mut self) -> Option<&mut Client> {
+    /// The client's machine, if it is one, for changes by its program.
+    pub const fn client_mut(&mut self) -> Option<&mut ClientNode> {
         match self {
             Self::Client(client) => Some(client),
             Self::Host(_) => None,
@@ -81,7 +81,7 @@ impl Machine for Node {
             }
             Self::Client(client) => {
                 let Some(input) = narrowed(input, |it| match it {
-                    NodeCommand::Client(want) => Some(want),
+                    NodeCommand::Client(command) => Some(command),
                     NodeCommand::Host(_) => None,
                 }) else {
                     return;
@@ -101,7 +101,7 @@ impl Machine for Node {
     }
 }
 
-/// An input whose command is of the right kind; a command of the wrong kind is nobody's.
+/// The input with its command narrowed to one kind; `None` for a command of the other kind, which is dropped.
 fn narrowed<C>(
     input: Input<NodeMsg, NodeCommand>,
     narrow: impl FnOnce(NodeCommand) -> Option<C>,

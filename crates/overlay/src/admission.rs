@@ -1,59 +1,67 @@
-//! Who may speak to a peer: how often, and with which proof.
+//! Admission of messages: how often other peers may send, and which proof they must show.
 
-use crate::ctx::Ctx;
+use crate::context::PeerContext;
 use crate::info::Info;
-use crate::msg::Msg;
-use crate::uplink::Bucket;
+use crate::msg::OverlayMsg;
+use crate::uplink::MessageRateLimit;
 use machine::Address;
 
-/// The messages of all strangers together that are heard per second, and at once: as when a crowd comes.
+/// Messages per second, and at once, accepted from all unknown peers together: enough for a crowd that arrives.
 const STRANGERS: u64 = 200;
 
-/// The searches that are heard per second, and at once: as when every peer looks for itself after a cut.
+/// Searches per second, and at once, that are accepted: enough when every peer looks for itself after a cut.
 const SEARCHES: u64 = 100;
 
-/// What a peer says about itself, after its credential was checked. Only [`Admission`] makes this value, so code that asks
-/// for it cannot be reached with an unproven word.
+/// Information about a peer whose credential was checked. Only [`MessageAdmission`] makes this value, so code that asks
+/// for it cannot be reached with an unproven message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Admitted(Info);
+pub(crate) struct AdmittedPeer(Info);
 
-impl Admitted {
+impl AdmittedPeer {
     pub const fn info(&self) -> &Info {
         &self.0
     }
 }
 
-/// Limits on what is heard, and the check of credentials.
-pub(crate) struct Admission {
-    strangers: Bucket,
-    searches: Bucket,
+/// Rate limits on received messages, and the check of credentials.
+pub(crate) struct MessageAdmission {
+    strangers: MessageRateLimit,
+    searches: MessageRateLimit,
     refused: u64,
 }
 
-impl Admission {
+impl MessageAdmission {
     pub const fn new() -> Self {
         Self {
-            strangers: Bucket::new(STRANGERS, STRANGERS),
-            searches: Bucket::new(SEARCHES, SEARCHES),
+            strangers: MessageRateLimit::new(STRANGERS, STRANGERS),
+            searches: MessageRateLimit::new(SEARCHES, SEARCHES),
             refused: 0,
         }
     }
 
-    /// How many messages were not listened to.
+    /// Number of messages that were ignored so far.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Whether a message is heard: no peer may speak too often. `patience` is what is left for the sender, if it is a
-    /// neighbour. The paper's peers listen to everything.
+    /// Returns false if the sender, or the kind of message, has used up its rate. `rate_limit` is that of the sender,
+    /// if the sender is a neighbour. The paper's peers accept every message.
     #[must_use]
-    pub fn listens_to(&mut self, from: Address, msg: &Msg, patience: Option<&mut Bucket>, ctx: &Ctx) -> bool {
-        let bucket = match patience {
+    pub fn accepts(
+        &mut self,
+        from: Address,
+        msg: &OverlayMsg,
+        rate_limit: Option<&mut MessageRateLimit>,
+        ctx: &PeerContext,
+    ) -> bool {
+        let bucket = match rate_limit {
             _ if !ctx.config().handshake => return true,
-            // A peer that hands searches on is not to blame for them.
-            _ if matches!(msg, Msg::Seek { .. }) => &mut self.searches,
+            // Why one limit for all searches: the peer that forwards a search did not start it, so it must not pay for
+            // it.
+            _ if matches!(msg, OverlayMsg::Seek { .. }) => &mut self.searches,
+            // The rendezvous is trusted: it belongs to the operator of the world.
             _ if from == ctx.rendezvous() => return true,
-            Some(patience) => patience,
+            Some(rate_limit) => rate_limit,
             None => &mut self.strangers,
         };
         let may = bucket.take(ctx.now());
@@ -61,26 +69,28 @@ impl Admission {
         may
     }
 
-    /// Checks the credential that came with a word that others may have handed on: what was proven before proves nothing.
+    /// Checks the credential in a message that other peers may have forwarded. An earlier proof does not count: the
+    /// sender of such a message is not the peer that it names.
     #[must_use]
-    pub fn admit(&mut self, who: Info, credential: &[u8], ctx: &Ctx) -> Option<Admitted> {
+    pub fn admit(&mut self, who: Info, credential: &[u8], ctx: &PeerContext) -> Option<AdmittedPeer> {
         let admitted = ctx.admits(&who, credential);
         self.refused += u64::from(!admitted);
-        admitted.then_some(Admitted(who))
+        admitted.then_some(AdmittedPeer(who))
     }
 
-    /// Checks the credential that came with a peer's own word, unless the peer has proven before that it is the same:
-    /// `proven` is what is known of it then.
+    /// Checks the credential in a peer's own message. `proven` is what is known of the peer if it has proven itself
+    /// before; then it is admitted again without a check.
     #[must_use]
     pub fn admit_again(
         &mut self,
         who: Info,
         credential: &[u8],
         proven: Option<&Info>,
-        ctx: &Ctx,
-    ) -> Option<Admitted> {
+        ctx: &PeerContext,
+    ) -> Option<AdmittedPeer> {
+        // Why life and group: the credential vouches for both, so a change of either needs a new proof.
         if proven.is_some_and(|it| (it.life, it.group) == (who.life, who.group)) {
-            return Some(Admitted(who));
+            return Some(AdmittedPeer(who));
         }
         self.admit(who, credential, ctx)
     }

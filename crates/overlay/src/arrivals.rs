@@ -1,58 +1,61 @@
-//! Neighbours that came lately: the next moves name them, and many of them are a reason to compare lists sooner.
+//! Neighbours that arrived recently: the next moves name them, and after many arrivals lists are compared sooner.
 
 use crate::config::{LIST_MAX, MET_MAX, NAMES_MAX};
-use crate::ctx::Ctx;
+use crate::context::PeerContext;
 use crate::info::short;
 use crate::neighbours::Neighbours;
 use machine::Address;
 
-/// So many arrivals between two comparisons of lists are many.
-const MANY: u32 = 3;
+/// Arrivals between two comparisons of lists from which on the next comparisons come sooner.
+const MANY_ARRIVALS: u32 = 3;
 
-/// So many comparisons come sooner after that: about as many as lists have entries.
-const RESTLESS: u32 = 12;
+/// Number of comparisons that then come sooner: about as many as a list has entries.
+const HURRIED_COMPARISONS: u32 = 12;
 
-/// See the module.
+/// The recent arrivals of one peer.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     /// Neighbours that no move has named yet.
     unnamed: Vec<Address>,
-    /// How many came since lists were compared last.
-    lately: u32,
-    /// How many of the next comparisons come sooner.
-    restless: u32,
+    /// Number of arrivals since lists were compared last.
+    recent: u32,
+    /// Number of the next comparisons that come sooner.
+    hurried: u32,
 }
 
 impl Arrivals {
-    /// A neighbour is known from now on, as it has said itself.
+    /// Adds a neighbour that introduced itself.
     pub fn add_known(&mut self, who: Address) {
+        // A list holds no more neighbours than that, so more names would be of peers that are gone.
         if self.unnamed.len() < LIST_MAX {
             self.unnamed.push(who);
         }
     }
 
-    /// A neighbour came by introduction. When several come at once, they may not be the last.
+    /// Adds a neighbour that another peer introduced. When several come at once, more are likely to follow.
     pub fn add(&mut self, who: Address) {
         self.add_known(who);
-        self.lately += 1;
-        if MANY <= self.lately || 0 < self.restless {
-            self.restless = RESTLESS;
+        self.recent += 1;
+        // An arrival during hurried comparisons prolongs them: the peer is still among newcomers.
+        if MANY_ARRIVALS <= self.recent || 0 < self.hurried {
+            self.hurried = HURRIED_COMPARISONS;
         }
     }
 
-    /// Lists are compared now; whether the next comparison comes sooner.
+    /// Called at a comparison of lists; returns whether the next one comes sooner.
     #[must_use]
-    pub const fn take_haste(&mut self) -> bool {
-        self.lately = 0;
-        let haste = 0 < self.restless;
-        self.restless = self.restless.saturating_sub(1);
-        haste
+    pub const fn take_hurry(&mut self) -> bool {
+        self.recent = 0;
+        let hurry = 0 < self.hurried;
+        self.hurried = self.hurried.saturating_sub(1);
+        hurry
     }
 
-    /// The short names of some arrivals, for the next move. In a crowd none is named: a peer in one asks by itself for the
-    /// peers that it lacks.
+    /// Takes the short names of some arrivals, for the next move. In a crowd no arrival is named: there, every peer
+    /// asks for the peers that it lacks.
     #[must_use]
-    pub fn take_names(&mut self, neighbours: &Neighbours, ctx: &Ctx) -> Vec<u32> {
+    pub fn take_names(&mut self, neighbours: &Neighbours, ctx: &PeerContext) -> Vec<u32> {
+        // The paper's moves carry no names either.
         if !ctx.config().handshake || NAMES_MAX < neighbours.len() {
             self.unnamed.clear();
         }
@@ -62,7 +65,7 @@ impl Arrivals {
                 named.push(short(it));
                 false
             }
-            // A neighbour that has not answered yet is named later, and one that is gone again never.
+            // A neighbour that has not proven itself yet stays for a later move; one that is gone again is dropped.
             known => known.is_some(),
         });
         named

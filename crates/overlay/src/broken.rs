@@ -1,29 +1,30 @@
-//! What a peer does instead of following a rule that its configuration breaks. Only tests of the checkers get here.
+//! The behaviour of a peer whose configuration breaks a rule. Only the tests of the checkers reach this code.
 
-use crate::config::Config;
-use crate::msg::Msg;
+use crate::config::PeerConfig;
+use crate::msg::OverlayMsg;
 use crate::neighbours::Neighbours;
-use crate::rule::Rule;
+use crate::rule::OverlayRule;
 use machine::Address;
 
-/// With [`Rule::SearchNearest`] broken, a search looks at so many neighbours only.
+/// Neighbours that a search considers while [`OverlayRule::SearchNearest`] is broken.
 pub(crate) const SEARCHED: usize = 1;
 
-/// With [`Rule::CountGreetings`] broken, so many of these copies are counted as sent.
-pub(crate) const fn counted(msg: &Msg, copies: usize) -> usize {
-    if matches!(msg, Msg::Hello { .. }) { 0 } else { copies }
+/// Copies of a message that are counted as sent while [`OverlayRule::CountGreetings`] is broken.
+pub(crate) const fn counted(msg: &OverlayMsg, copies: usize) -> usize {
+    if matches!(msg, OverlayMsg::Hello { .. }) { 0 } else { copies }
 }
 
-/// With [`Rule::KeepTouching`] or [`Rule::KeepVisible`] broken, whether a neighbour that matters is taken for one that does not.
-pub(crate) fn overlooks(config: &Config, neighbours: &Neighbours, address: Address) -> bool {
+/// Returns true for a relevant neighbour that the peer treats as irrelevant, while [`OverlayRule::KeepTouching`] or
+/// [`OverlayRule::KeepVisible`] is broken.
+pub(crate) fn overlooks(config: &PeerConfig, neighbours: &Neighbours, address: Address) -> bool {
     let (me, diagram) = (neighbours.local().info(), neighbours.diagram());
     let Some(place) = diagram.place(address) else { return false };
     match config.broken {
-        // One in four is enough to be noticed, and the overlay still hangs together.
-        Some(Rule::KeepTouching) => {
+        // Why one in four: enough for the checker to notice, and few enough that the overlay stays in one piece.
+        Some(OverlayRule::KeepTouching) => {
             address.0.is_multiple_of(4) && !me.position.is_within(config.reach(me.aoi), place)
         }
-        Some(Rule::KeepVisible) => !diagram.are_enclosing(me.address, address),
+        Some(OverlayRule::KeepVisible) => !diagram.are_enclosing(me.address, address),
         _ => false,
     }
 }

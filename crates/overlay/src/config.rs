@@ -1,162 +1,164 @@
-//! The switches of the protocol, and every limit with its reason.
+//! The switches of the protocol, and its limits with their reasons.
 
-use crate::rule::Rule;
+use crate::rule::OverlayRule;
 use machine::Span;
 use space::Distance;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The most peers in a list, in a message or kept. A crowd of more is thinned before.
+/// The most peers in a list, kept or in a message. In a larger crowd views shrink before a list gets that long.
 pub const LIST_MAX: usize = 600;
 
-/// The most bytes of a message: a full list.
+/// The most bytes of a message: that is a message with a full list.
 pub const MESSAGE_MAX: usize = 32 * 1024;
 
-/// How often a search is handed on at most: about twice the way across ten thousand peers.
+/// The most hops of a search: about twice the way across ten thousand peers.
 pub const HOPS_MAX: u8 = 200;
 
-/// The most peers in one introduction, the nearest first.
+/// The most peers in one introduction; the nearest are taken.
 pub const NODES_MAX: usize = 8;
 
-/// The most names in a greeting. Whoever knows more is in a crowd: it names nobody there, and asks by itself whom it lacks.
+/// The most names in a greeting. A peer that knows more is in a crowd: its greetings name no peer, and it asks its
+/// neighbours for the peers that it lacks.
 pub const NAMES_MAX: usize = 32;
 
-/// The most names in such a question, the nearest first.
+/// The most names in such a question; the nearest peers are named.
 pub const ASKED_MAX: usize = 256;
 
-/// The most peers in the answer, the nearest first.
+/// The most peers in the answer to it; the nearest are taken.
 pub const ANSWER_MAX: usize = 16;
 
-/// The most names in a move of those met since the last one; more are named with the next.
+/// The most names of new neighbours in a move; further ones are named in the next move.
 pub const MET_MAX: usize = 16;
 
-/// The most peers in a list who have not proven yet who they are: whoever invents peers fills no more than that.
+/// The most peers in a list that have not proven yet who they are: a peer that invents others fills no more than that.
 pub const UNPROVEN_MAX: usize = 64;
 
-/// The most peers of one's group who are remembered.
-pub const MATES_MAX: usize = 64;
+/// The most members of its group that a peer remembers.
+pub const GROUP_MEMBERS_MAX: usize = 64;
 
-/// The most bytes of a credential: a signature, and what it is about.
+/// The most bytes of a credential: a signature with what it signs.
 pub const CREDENTIAL_MAX: usize = 128;
 
-/// In a crowd no neighbour hears fewer than one step in so many, and one that hears fewer is as much more patient with silence.
+/// In a crowd every neighbour is sent at least one step in so many. A neighbour that is sent fewer steps waits by the
+/// same factor longer before it takes the sender for gone.
 pub(crate) const SLOWEST: u64 = 3;
 
-/// How many times farther than usual somebody may see, whatever they say.
+/// Factor by which the view that a peer announces may exceed the usual one; more is not believed.
 pub const AOI_TIMES_MAX: u32 = 4;
 
-/// What becomes of a move of somebody who is not in the list.
+/// Treatment of a move whose sender is not in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownSender {
-    /// It is thrown away. This is what makes the paper's overlay fall apart.
+    /// The move is dropped. This is what makes the paper's overlay fall apart.
     Drop,
-    /// They are taken into the list; the next own move throws out who does not matter.
+    /// The sender is added to the list; the next step of the local peer removes irrelevant neighbours.
     Insert,
-    /// They are taken into the list if they matter, and told that they do not if not.
+    /// The sender is added to the list if it is relevant; otherwise it is told that it is not.
     InsertIfRelevant,
 }
 
-/// Whom a peer at the edge of a mover's view tells it of.
+/// The peers that a neighbour at the edge of a mover's view may introduce to the mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candidates {
-    /// Only those whose regions touch its own.
+    /// Only those whose regions touch its own region.
     Enclosing,
-    /// Everybody it knows.
+    /// All peers that the neighbour knows.
     All,
 }
 
-/// Who tells a mover of others.
+/// The neighbours that introduce other peers to a mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checkers {
-    /// Only those at the edge of its view.
+pub enum Introducers {
+    /// Only neighbours at the edge of the mover's view.
     Boundary,
-    /// Everybody who hears it.
-    Everybody,
+    /// All neighbours that receive the move.
+    AllReceivers,
 }
 
-/// When a mover is told of somebody.
+/// The moment at which a peer is introduced to a mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// When they come into its view with this step.
+pub enum IntroductionTrigger {
+    /// The step with which the peer comes into the mover's view.
     Edge,
-    /// Whenever they are in its view and it does not seem to know them.
+    /// Every step at which the peer is in view and the mover does not seem to know it.
     Level,
 }
 
-/// Who is kept in a list.
+/// The rule by which neighbours are kept in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relevance {
-    /// Those who matter to oneself.
+    /// Peers that matter to the local peer.
     OneSided,
-    /// Those who matter to either: lists are the same from both sides.
+    /// Peers that matter to the local peer, or to which it matters: lists are the same from both sides.
     Mutual,
 }
 
-/// How a peer behaves.
+/// The configuration of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How far the peer sees.
+pub struct PeerConfig {
+    /// View of the peer (area of interest), a radius.
     pub aoi: Distance,
-    /// Between two moves.
+    /// Time between two moves of the peer.
     pub interval: Span,
-    /// What becomes of moves of strangers.
+    /// Treatment of moves of unknown peers.
     pub unknown_sender: UnknownSender,
-    /// Whom newcomers are looked for among.
+    /// The peers that may be introduced to a mover.
     pub candidates: Candidates,
-    /// Who looks for them.
-    pub checkers: Checkers,
-    /// When they are told.
-    pub trigger: Trigger,
-    /// Whether a mover is also told of those who newly touch its region.
+    /// The neighbours that introduce them. Its switch is called `checkers`.
+    pub introducers: Introducers,
+    /// The moment at which they are introduced.
+    pub trigger: IntroductionTrigger,
+    /// True if peers whose regions newly touch the mover's are introduced to it as well.
     pub enclosing_diff: bool,
-    /// Who is kept.
+    /// The rule by which neighbours are kept.
     pub relevance: Relevance,
-    /// How long somebody is kept who does not matter any more.
+    /// Time for which a neighbour is kept after it has become irrelevant.
     pub grace: Span,
-    /// How much farther than it sees a peer looks, so that nobody is found too late.
+    /// Distance beyond its view within which a peer looks for newcomers, so that it finds none too late.
     pub buffer: Distance,
-    /// Whether a new neighbour is greeted, and answers.
+    /// True if peers greet new neighbours and expect an answer.
     pub handshake: bool,
-    /// Whether introductions are made to both sides, and somebody introduced is taken only if they matter.
+    /// True if introductions are made to both sides, and an introduced peer is added only if it is relevant.
     pub mutual_introductions: bool,
-    /// Somebody silent for this long is asked whether they are there.
+    /// Silence after which a neighbour is pinged; `None` for never.
     pub ping_after: Option<Span>,
-    /// Somebody silent for this long is gone.
+    /// Silence after which a neighbour is taken for gone.
     pub silent: Span,
-    /// Whether the gap of somebody who is gone is closed with those who touched their region.
+    /// True if a peer greets the enclosing neighbours of one that is gone, to close the gap.
     pub repair: bool,
-    /// How long somebody who is gone is not believed to be there by hearsay.
+    /// Time for which reports of other peers about a departed one are not believed.
     pub tombstone: Span,
-    /// How often a list is compared with a neighbour's.
+    /// Time between two comparisons of lists; `None` for never.
     pub anti_entropy: Option<Span>,
-    /// How often a peer looks whether it is known where it is.
+    /// Time between two searches of a peer for its own place; `None` for never.
     pub self_lookup: Option<Span>,
-    /// Whether peers of one group always know each other.
+    /// True if peers of one group always know each other.
     pub groups: bool,
-    /// Between two tries to join.
+    /// Time between two tries to join.
     pub join_retry: Span,
-    /// So many in a list are a crowd: views shrink, and those farther away are told less often.
+    /// Number of neighbours above which there is a crowd: views shrink, and distant neighbours are sent fewer steps.
     pub crowd: Option<usize>,
-    /// Views shrink no further than this.
+    /// The smallest view that a crowd leaves a peer.
     pub aoi_min: Distance,
-    /// Whether those who take long steps are looked out for as far as their next step takes them.
+    /// True if the reach of a peer that makes long steps is widened by the length of such a step.
     pub swept: bool,
     /// The most bytes that leave in any second, headers included.
     pub uplink: Option<u32>,
     /// A rule that this peer does not follow, so that a checker can show that it notices.
-    pub broken: Option<Rule>,
+    pub broken: Option<OverlayRule>,
 }
 
-impl Config {
-    /// What the paper describes, with what it does not say taken from OverSim.
+impl PeerConfig {
+    /// The protocol of the paper; what the paper leaves open is taken from OverSim.
     pub const fn paper() -> Self {
         Self {
             aoi: Distance::of_metres(60),
             interval: Span::from_micros(666_667),
             unknown_sender: UnknownSender::Drop,
             candidates: Candidates::Enclosing,
-            checkers: Checkers::Boundary,
-            trigger: Trigger::Edge,
+            introducers: Introducers::Boundary,
+            trigger: IntroductionTrigger::Edge,
             enclosing_diff: true,
             relevance: Relevance::OneSided,
             grace: Span::ZERO,
@@ -179,12 +181,12 @@ impl Config {
         }
     }
 
-    /// What holds together.
+    /// Our protocol, whose overlay holds together.
     pub const fn fixed() -> Self {
         Self {
             unknown_sender: UnknownSender::InsertIfRelevant,
             candidates: Candidates::All,
-            trigger: Trigger::Level,
+            trigger: IntroductionTrigger::Level,
             enclosing_diff: false,
             relevance: Relevance::Mutual,
             grace: Span::from_secs(2),
@@ -213,6 +215,7 @@ impl Config {
             value: value.to_owned(),
             expected,
         };
+        // The parsers of values, one per kind; each names in its error what it takes.
         let on = || match value {
             "on" => Ok(true),
             "off" => Ok(false),
@@ -230,6 +233,7 @@ impl Config {
             metres.ok_or_else(|| wrong("metres"))
         };
         let count = |low: u32, expected| {
+            // Zero switches the limit off.
             let number = u32::from_str(value).ok().filter(|it| *it == 0 || low <= *it);
             number.map(|it| (0 < it).then_some(it)).ok_or_else(|| wrong(expected))
         };
@@ -250,16 +254,16 @@ impl Config {
                 }
             }
             "checkers" => {
-                self.checkers = match value {
-                    "boundary" => Checkers::Boundary,
-                    "everybody" => Checkers::Everybody,
+                self.introducers = match value {
+                    "boundary" => Introducers::Boundary,
+                    "everybody" => Introducers::AllReceivers,
                     _ => return Err(wrong("boundary or everybody")),
                 }
             }
             "trigger" => {
                 self.trigger = match value {
-                    "edge" => Trigger::Edge,
-                    "level" => Trigger::Level,
+                    "edge" => IntroductionTrigger::Edge,
+                    "level" => IntroductionTrigger::Level,
                     _ => return Err(wrong("edge or level")),
                 }
             }
@@ -294,7 +298,7 @@ impl Config {
         Ok(())
     }
 
-    /// The names of all switches.
+    /// The names of all switches, for error messages and tests.
     pub const SWITCHES: [&'static str; 21] = [
         "unknown-sender",
         "candidates",
@@ -319,40 +323,41 @@ impl Config {
         "uplink",
     ];
 
-    /// Whether a peer of this configuration follows a rule.
-    pub fn enforces(&self, rule: Rule) -> bool {
+    /// Returns whether a peer of this configuration follows a rule.
+    pub fn enforces(&self, rule: OverlayRule) -> bool {
         self.broken != Some(rule)
     }
 
-    /// How far newcomers are looked for around somebody who sees so far: view and buffer. Whoever sees little needs little
-    /// buffer, too: in a crowd every metre is many peers.
+    /// Distance within which newcomers are looked for around a peer with this view: view and buffer.
     pub fn reach(&self, aoi: Distance) -> Distance {
+        // A peer may claim any view; with an endless one it would be relevant to all others.
         let aoi = aoi.millimetres().min(self.aoi.millimetres().saturating_mul(AOI_TIMES_MAX));
+        // A small view gets a small buffer: in a crowd every metre more is many peers more.
         let buffer = self.buffer.millimetres().min(aoi / 2);
         Distance::new(aoi.saturating_add(buffer)).unwrap_or(Distance::MAX)
     }
 
-    /// The reach of a peer that sees so far, and as much farther as its next step may be long.
+    /// The reach of a peer with this view, widened by the length of its next step.
     pub(crate) fn reach_with(&self, aoi: Distance, stride: Distance) -> Distance {
         let reach = self.reach(aoi).millimetres().saturating_add(stride.millimetres());
         Distance::new(reach).unwrap_or(Distance::MAX)
     }
 }
 
-/// Why a switch was refused.
+/// Reason why a switch was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SwitchError {
-    /// There is none of that name.
-    #[error("there is no switch {0:?}; there are {all}", all = Config::SWITCHES.join(", "))]
+    /// No switch has that name.
+    #[error("there is no switch {0:?}; there are {all}", all = PeerConfig::SWITCHES.join(", "))]
     Name(String),
-    /// It cannot be set to that.
+    /// The switch does not take that value.
     #[error("{name} cannot be {value:?}: give {expected}")]
     Value {
-        /// Which switch.
+        /// Name of the switch, as given.
         name: String,
-        /// What was asked for.
+        /// Value that was asked for.
         value: String,
-        /// What can be.
+        /// Values that the switch takes.
         expected: &'static str,
     },
 }
@@ -363,21 +368,21 @@ mod tests {
 
     #[test]
     fn every_switch_can_be_set_and_refuses_nonsense() {
-        for name in Config::SWITCHES {
+        for name in PeerConfig::SWITCHES {
             let values = ["drop", "all", "everybody", "level", "mutual", "on", "5", "5000"];
-            let mut config = Config::paper();
+            let mut config = PeerConfig::paper();
             let taken = values.iter().any(|value| config.set(name, value).is_ok());
             assert!(taken, "{name}");
             let error = config.set(name, "nonsense").unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("give"), "{error}");
         }
-        let error = Config::paper().set("colour", "red").unwrap_err().to_string();
+        let error = PeerConfig::paper().set("colour", "red").unwrap_err().to_string();
         assert!(error.contains("colour") && error.contains("unknown-sender"), "{error}");
     }
 
     #[test]
     fn ours_differs_from_the_papers_by_switches_only() {
-        let mut config = Config::paper();
+        let mut config = PeerConfig::paper();
         let ours = [
             ("unknown-sender", "insert-if-relevant"),
             ("candidates", "all"),
@@ -400,6 +405,6 @@ mod tests {
             ("uplink", "64000"),
         ];
         ours.iter().for_each(|(name, value)| config.set(name, value).unwrap());
-        assert_eq!(Config { join_retry: Config::fixed().join_retry, ..config }, Config::fixed());
+        assert_eq!(PeerConfig { join_retry: PeerConfig::fixed().join_retry, ..config }, PeerConfig::fixed());
     }
 }

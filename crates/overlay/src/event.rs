@@ -1,26 +1,26 @@
-//! What the owner of a peer tells it, and is told by it.
+//! Commands of the owner to its peer, and events that the peer raises for its owner.
 
 use machine::Address;
 use space::Position;
 
-/// What the owner of a peer wants.
+/// A command of the owner to its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// Join, at this place.
+pub enum PeerCommand {
+    /// Join the overlay at this position.
     Join(Position),
-    /// Be there now. A peer does not move before it is in.
+    /// Move to this position. Ignored until the peer is in the overlay.
     Move(Position),
-    /// Leave, and say so.
+    /// Leave the overlay and tell the neighbours.
     Leave,
 }
 
-/// What the owner of a peer is told.
+/// An event that a peer raises for its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// The peer is in.
+pub enum PeerEvent {
+    /// The peer is in the overlay from now on.
     Ready,
-    /// A neighbour is heard to move for the first time.
+    /// The first move of a neighbour arrived.
     Heard(Address),
-    /// A neighbour is forgotten.
+    /// A neighbour was removed from the list.
     Lost(Address),
 }

@@ -1,4 +1,4 @@
-//! What is said about a peer.
+//! The information about a peer that messages carry.
 
 use machine::Address;
 use serde::{Deserialize, Serialize};
@@ -7,33 +7,33 @@ use space::{Distance, Position};
 /// A peer, as others know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Info {
-    /// How it is reached.
+    /// Network address of the peer.
     pub address: Address,
-    /// Counts its lives: what is said of an earlier one is of nobody.
+    /// Number of times the peer has started; information about an earlier life is out of date.
     pub life: u32,
-    /// Counts its moves: a later one is believed.
+    /// Number of moves in this life; the higher one is newer.
     pub sequence: u32,
-    /// Where it is.
+    /// Position of the peer after that move.
     pub position: Position,
-    /// How far it sees.
+    /// View of the peer (area of interest), a radius.
     pub aoi: Distance,
-    /// Whom it belongs to; 0 is nobody.
+    /// Number of the group to which the peer belongs; 0 for none.
     pub group: u32,
 }
 
 impl Info {
-    /// Whether this is later than what another says of the same peer.
+    /// Returns whether this is newer than other information about the same peer.
     pub fn is_newer_than(&self, other: &Self) -> bool {
         (other.life, other.sequence) < (self.life, self.sequence)
     }
 
-    /// A short name, for comparing lists. Two peers may share one; then a list is repaired a little later.
+    /// Short name of the peer, for comparing lists. Two peers may share one; then a list is repaired a little later.
     pub const fn short(&self) -> u32 {
         short(self.address)
     }
 }
 
-/// A short name of an address.
+/// Short name of the peer with this address.
 pub const fn short(address: Address) -> u32 {
     (address.0 ^ address.0 >> 32) as u32
 }

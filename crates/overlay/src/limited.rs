@@ -1,13 +1,13 @@
-//! Lists in messages: read entry by entry, and no further than they may be long.
+//! Lists in messages: decoded entry by entry, up to their limit.
 //!
-//! Serde's own way reserves room for all the entries that are promised, up to a megabyte, before it has read the first: 32
-//! times what the longest message weighs.
+//! Serde's own decoder reserves memory for all promised entries, up to a megabyte, before it has read the first: 32
+//! times the size of the longest message.
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Reads a list of at most `MAX` entries; a longer one is refused.
+/// Decodes a list of at most `MAX` entries; a longer one is refused.
 pub(crate) fn at_most<'de, const MAX: usize, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -26,6 +26,7 @@ impl<'de, const MAX: usize, T: Deserialize<'de>> Visitor<'de> for AtMost<MAX, T>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
+        // Postcard's hint is the promised length, which the sender chooses freely: the limit caps it.
         let mut list = Vec::with_capacity(entries.size_hint().unwrap_or(0).min(MAX));
         while let Some(entry) = entries.next_element()? {
             if list.len() == MAX {

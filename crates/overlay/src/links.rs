@@ -1,64 +1,70 @@
-//! Links between peers: two words per link, one from each side, and a link stands while either side wants it.
+//! Links between peers: each side says whether it wants the other's moves, and a link stands while either side does.
 
 use crate::config::Relevance;
-use crate::ctx::Ctx;
+use crate::context::PeerContext;
+use crate::group_members::GroupMembers;
 use crate::info::Info;
-use crate::introductions::note_told;
-use crate::mates::Mates;
-use crate::msg::Msg;
+use crate::introductions::note_introduced;
+use crate::msg::OverlayMsg;
 use crate::neighbours::Neighbours;
-use crate::rule::Rule;
+use crate::rule::OverlayRule;
 use machine::Address;
-use space::Neighbour;
+use space::VoronoiNeighbour;
 
-/// What a greeting says besides who greets and whom it knows.
-pub(crate) struct Greeting {
-    /// Whether the sender wants to hear the receiver.
+/// The content of a greeting besides its sender and the list of peers that the sender knows.
+pub(crate) struct PeerGreeting {
+    /// True if the sender wants the receiver's moves.
     pub want: bool,
-    /// Whether it is an answer.
+    /// True if it answers a greeting.
     pub answer: bool,
     /// Peers that the receiver does not seem to know and should.
     pub nodes: Vec<Info>,
 }
 
-impl Greeting {
-    /// The first word to a peer.
+impl PeerGreeting {
+    /// The first greeting to a peer.
     pub const fn first(want: bool) -> Self {
         Self { want, answer: false, nodes: Vec::new() }
     }
 }
 
-/// Tells a neighbour whether we want to hear it, until it answers.
-pub(crate) fn greet(neighbours: &mut Neighbours, address: Address, ctx: &mut Ctx) {
+/// Greets a neighbour. The greeting is repeated until the neighbour answers.
+pub(crate) fn greet(neighbours: &mut Neighbours, address: Address, ctx: &mut PeerContext) {
     let Some(it) = neighbours.get_mut(address) else { return };
     let want = it.link.greet(ctx.now());
-    send_hello(neighbours, address, Greeting::first(want), ctx);
+    send_hello(neighbours, address, PeerGreeting::first(want), ctx);
 }
 
-/// Says who we are, and what a greeting says.
-pub(crate) fn send_hello(neighbours: &mut Neighbours, to: Address, greeting: Greeting, ctx: &mut Ctx) {
+/// Sends a greeting with the information and the credential of the local peer.
+pub(crate) fn send_hello(
+    neighbours: &mut Neighbours,
+    to: Address,
+    greeting: PeerGreeting,
+    ctx: &mut PeerContext,
+) {
     let (who, knows) = (*neighbours.local().info(), neighbours.knows());
     let credential = ctx.credential_of(&who);
-    let Greeting { want, answer, nodes } = greeting;
-    let hello = Msg::Hello { who, want, answer, knows, nodes: nodes.clone(), credential };
+    let PeerGreeting { want, answer, nodes } = greeting;
+    let hello = OverlayMsg::Hello { who, want, answer, knows, nodes: nodes.clone(), credential };
     if ctx.send_sure(to, hello) && !nodes.is_empty() {
-        note_told(neighbours, to, &nodes, ctx);
+        note_introduced(neighbours, to, &nodes, ctx);
     }
 }
 
-/// Judges after a step which neighbours matter: those around us, our group, and those to whom we matter. Returns those that
-/// have not mattered for a while, and must be forgotten.
+/// Judges the neighbours after a step. Relevant are those around the local peer, those of its group, and those to which
+/// it is relevant. Returns the neighbours that have been irrelevant for longer than the grace period and must be
+/// removed.
 #[must_use]
 pub(crate) fn take_idle(
     neighbours: &mut Neighbours,
-    mates: &mut Mates,
-    around: &[Neighbour<Address>],
-    ctx: &Ctx,
+    group_members: &mut GroupMembers,
+    around: &[VoronoiNeighbour<Address>],
+    ctx: &PeerContext,
 ) -> Vec<Address> {
     let mutual = ctx.config().relevance == Relevance::Mutual;
     let mut idle: Vec<Address> = Vec::new();
     for address in neighbours.addresses() {
-        let matters = mates.note(address, neighbours, ctx)
+        let matters = group_members.note(address, neighbours, ctx)
             || around.binary_search_by_key(&address, |it| it.key).is_ok()
             || mutual && neighbours.matters_to(address, ctx);
         let matters = matters && !neighbours.overlooks(address, ctx);
@@ -68,8 +74,9 @@ pub(crate) fn take_idle(
             continue;
         }
         let want = it.link.idle(ctx.now(), ctx.config().grace);
+        // A link that the other side wants stays: lists must be the same from both sides.
         let bound = mutual && it.wanted();
-        if !want && !bound && ctx.enforces(Rule::RemoveIrrelevant) {
+        if !want && !bound && ctx.enforces(OverlayRule::RemoveIrrelevant) {
             idle.push(address);
         }
     }

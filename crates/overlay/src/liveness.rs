@@ -1,34 +1,34 @@
-//! Which neighbours are still there: silent ones are asked, and those that do not answer are gone.
+//! Liveness of neighbours: silent ones are pinged, and those that stay silent are taken for gone.
 
-use crate::ctx::Ctx;
+use crate::context::PeerContext;
 use crate::neighbours::Neighbours;
-use crate::rule::Rule;
+use crate::rule::OverlayRule;
 use machine::Address;
 
-/// What the silence of neighbours asks for.
+/// Silent neighbours, by what must be done about them.
 #[must_use]
 #[derive(Default)]
-pub(crate) struct Silence {
-    /// Neighbours that are gone.
+pub(crate) struct SilentNeighbours {
+    /// Neighbours that are taken for gone.
     pub gone: Vec<Address>,
-    /// Neighbours to be asked whether they are there.
-    pub asked: Vec<Address>,
+    /// Neighbours that must be pinged.
+    pub to_ping: Vec<Address>,
     /// Neighbours that have not answered a greeting and must be greeted again.
-    pub unanswered: Vec<Address>,
+    pub to_greet: Vec<Address>,
 }
 
-/// Looks for silent neighbours.
-pub(crate) fn look_for_silent(neighbours: &mut Neighbours, ctx: &Ctx) -> Silence {
+/// Finds the silent neighbours of the local peer.
+pub(crate) fn find_silent(neighbours: &mut Neighbours, ctx: &PeerContext) -> SilentNeighbours {
     let (now, config) = (ctx.now(), ctx.config());
-    let mut silence = Silence::default();
+    let mut silent = SilentNeighbours::default();
     for (address, it) in neighbours.iter_mut() {
-        if it.signs.is_silent(now, config.silent) && ctx.enforces(Rule::RemoveSilent) {
-            silence.gone.push(address);
-        } else if it.signs.take_ping(now, config.ping_after) {
-            silence.asked.push(address);
+        if it.life_signs.is_silent(now, config.silent) && ctx.enforces(OverlayRule::RemoveSilent) {
+            silent.gone.push(address);
+        } else if it.life_signs.take_ping(now, config.ping_after) {
+            silent.to_ping.push(address);
         } else if it.link.is_unanswered(now) {
-            silence.unanswered.push(address);
+            silent.to_greet.push(address);
         }
     }
-    silence
+    silent
 }

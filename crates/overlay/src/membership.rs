@@ -1,27 +1,27 @@
-//! Whether the peer is in the overlay.
+//! Membership of the local peer: outside, in the overlay, or departed.
 
-use crate::ctx::{Ctx, Purpose};
-use crate::event::Event;
+use crate::context::{PeerContext, PeerTimer};
+use crate::event::PeerEvent;
 use crate::info::Info;
-use crate::msg::Search;
+use crate::msg::SearchPurpose;
 use crate::search::search;
 use machine::Span;
 
-/// A newcomer waits this long for the answers of its neighbours.
+/// Time that a newcomer waits for the answers of its neighbours.
 const SETTLE: Span = Span::from_millis(1_000);
 
-/// See the module.
+/// Membership of the local peer in the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Membership {
-    /// Not in yet.
+pub(crate) enum OverlayMembership {
+    /// The peer has not joined yet.
     Outside,
-    /// In.
+    /// The peer is in the overlay.
     Ready,
-    /// It has left, and is deaf until it joins again.
+    /// The peer has left, and ignores all messages until it joins again.
     Left,
 }
 
-impl Membership {
+impl OverlayMembership {
     pub fn is_ready(self) -> bool {
         self == Self::Ready
     }
@@ -30,42 +30,43 @@ impl Membership {
         self == Self::Left
     }
 
-    /// The owner wants to join, perhaps again.
+    /// Called when the owner wants to join, perhaps not for the first time.
     pub fn begin(&mut self) {
         if self.has_left() {
             *self = Self::Outside;
         }
     }
 
-    /// Asks for a place, and again until there is an answer.
-    pub fn seek(self, me: &Info, ctx: &mut Ctx) {
+    /// Searches for the peer's place, and repeats that until an answer arrives.
+    pub fn seek(self, me: &Info, ctx: &mut PeerContext) {
         if self.is_ready() {
             return;
         }
-        ctx.wake_after(Purpose::Join, ctx.config().join_retry);
-        search(Search::Join, me, ctx);
+        ctx.wake_after(PeerTimer::Join, ctx.config().join_retry);
+        search(SearchPurpose::Join, me, ctx);
     }
 
-    /// The peer has greeted its neighbours and waits for their answers.
-    pub fn settle(self, ctx: &mut Ctx) {
-        ctx.wake_after(Purpose::Settle, SETTLE);
+    /// Called when the peer has greeted its neighbours: waits for their answers.
+    pub fn settle(self, ctx: &mut PeerContext) {
+        ctx.wake_after(PeerTimer::Settle, SETTLE);
     }
 
-    /// Whether the peer waits for the answers of its neighbours.
-    pub fn is_settling(self, ctx: &Ctx) -> bool {
-        !self.is_ready() && ctx.timer(Purpose::Settle).is_some()
+    /// Returns whether the peer waits for the answers of its neighbours.
+    pub fn is_settling(self, ctx: &PeerContext) -> bool {
+        // The timer is the state: it is set exactly while the peer waits.
+        !self.is_ready() && ctx.timer(PeerTimer::Settle).is_some()
     }
 
-    /// The peer is in.
-    pub fn enter(&mut self, ctx: &mut Ctx) {
+    /// Called when the peer is in the overlay.
+    pub fn enter(&mut self, ctx: &mut PeerContext) {
         *self = Self::Ready;
-        ctx.stop(Purpose::Join);
-        ctx.stop(Purpose::Settle);
-        ctx.raise(Event::Ready);
+        ctx.stop(PeerTimer::Join);
+        ctx.stop(PeerTimer::Settle);
+        ctx.raise(PeerEvent::Ready);
     }
 
-    /// The peer leaves.
-    pub fn leave(&mut self, ctx: &mut Ctx) {
+    /// Called when the peer leaves; stops all its timers.
+    pub fn leave(&mut self, ctx: &mut PeerContext) {
         *self = Self::Left;
         ctx.stop_all();
     }

@@ -1,24 +1,24 @@
-//! Peers that were introduced lately and did not matter: they may matter a moment later.
+//! The shortlist: peers that were irrelevant when they were introduced and may be relevant a moment later.
 
 use crate::info::Info;
 use crate::neighbours::Neighbours;
 use machine::{Address, Span, Time};
 use std::collections::BTreeMap;
 
-/// A peer stays for so long: then it is introduced again.
+/// Time for which a peer stays on the shortlist; after that, others introduce it again if it is relevant.
 const KEPT_FOR: Span = Span::from_secs(2);
 
 /// The most peers on the list.
 const PEERS_MAX: usize = 16;
 
-/// See the module.
+/// The shortlist of one peer.
 #[derive(Default)]
 pub(crate) struct Shortlist {
     peers: BTreeMap<Address, (Info, Time)>,
 }
 
 impl Shortlist {
-    /// A peer was introduced and does not matter; the oldest makes room for it.
+    /// Adds a peer that was introduced and is irrelevant. If the list is full, the oldest peer makes room.
     pub fn add(&mut self, info: Info, now: Time) {
         let oldest = self.peers.iter().min_by_key(|it| (it.1.1, it.0)).map(|it| *it.0);
         if PEERS_MAX <= self.peers.len()
@@ -30,7 +30,7 @@ impl Shortlist {
         self.peers.insert(info.address, (info, now));
     }
 
-    /// A peer still does not matter; it was introduced at that time.
+    /// Puts back a peer that is still irrelevant; `since` is the time of its introduction.
     pub fn put_back(&mut self, info: Info, since: Time) {
         self.peers.insert(info.address, (info, since));
     }
@@ -39,7 +39,8 @@ impl Shortlist {
         self.peers.remove(&address);
     }
 
-    /// All peers to be looked at again, and when they were introduced; old ones and those in the list by now are dropped.
+    /// All peers to be judged again, each with the time of its introduction. Old ones, and those that are neighbours by
+    /// now, are dropped.
     pub fn current(&mut self, now: Time, neighbours: &Neighbours) -> Vec<(Info, Time)> {
         self.peers.retain(|address, it| now.since(it.1) < KEPT_FOR && neighbours.get(*address).is_none());
         self.peers.values().copied().collect()

@@ -1,4 +1,4 @@
-//! Every knob, from one file. The defaults are the file that `ecumene config print` shows.
+//! All settings, from one file. The defaults are the file that `ecumene config print` shows.
 
 use anyhow::Context as _;
 use interest::Budget;
@@ -8,147 +8,149 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use zone::{Durability, Timing};
 
-/// The most zones a world is founded with: each is a thread and a disk on every host.
+/// The most zones of a new world: each is a thread and a disk on every host.
 pub const ZONES_MAX: u32 = 256;
 
-/// The defaults, with what they mean.
+/// The configuration file with all defaults and their explanations.
 pub const TEMPLATE: &str = include_str!("config.toml");
 
-/// Everything that can be chosen.
+/// All settings of a control plane or host.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
-    /// Where everything is kept.
+pub struct ServerConfig {
+    /// Folder of keys, directory, accounts and the hosts' logs.
     pub data: PathBuf,
-    /// Where histories are written; empty for nowhere.
+    /// Folder of histories; empty if none are written.
     pub history: PathBuf,
-    /// A new world.
+    /// Settings of a world that is founded.
     pub world: WorldConfig,
-    /// The directory.
-    pub directory: Listen,
-    /// The lobby.
+    /// Settings of the directory service.
+    pub directory: DirectoryConfig,
+    /// Settings of the lobby and web page.
     pub lobby: LobbyConfig,
-    /// A host.
+    /// Settings of one host process.
     pub host: HostConfig,
-    /// Who hears of whom.
+    /// Settings of the carrier, which selects and sends poses.
     pub carrier: CarrierConfig,
-    /// When things happen by themselves.
+    /// Intervals and timeouts of replicas and players.
     pub timing: TimingConfig,
-    /// What is logged.
+    /// Settings of the log on standard output.
     pub log: LogConfig,
 }
 
-/// A new world.
+/// Settings of a new world; an existing world keeps those it was founded with.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorldConfig {
     /// Metres from its middle to its sides.
     pub half: u32,
-    /// How many zones it is cut into.
+    /// Number of zones into which it is cut.
     pub zones: u32,
-    /// Where its chance starts.
+    /// Random seed of the game.
     pub seed: u64,
-    /// The hosts that may hold it.
+    /// Numbers of the hosts that may hold replicas.
     pub hosts: Vec<u32>,
 }
 
-/// Where something listens.
+/// Settings of the directory service.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Listen {
-    /// The address.
+pub struct DirectoryConfig {
+    /// UDP address at which hosts reach the directory.
     pub listen: SocketAddr,
 }
 
-/// The lobby.
+/// Settings of the lobby and web page.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LobbyConfig {
-    /// Where it listens.
+    /// TCP address of the page and the log-in.
     pub listen: SocketAddr,
-    /// How often one address may come in per second; for sessions it may ask 50 times as often.
+    /// Log-ins per second from one address; 50 times as many requests for sessions.
     pub per_address: f64,
-    /// How often at once, after a silence; likewise.
+    /// Log-ins from one address in a burst; 50 times as many requests for sessions.
     pub burst: u32,
-    /// Proxies that are believed when they say for whom they ask.
+    /// Proxies whose `X-Forwarded-For` header is trusted.
     pub proxies: Vec<IpAddr>,
 }
 
-/// A host.
+/// Settings of one host process.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
-    /// Its number.
+    /// Number of this host, one of `world.hosts`.
     pub id: u32,
-    /// Where other hosts find it.
+    /// UDP address for other hosts.
     pub mesh: SocketAddr,
-    /// Where players find it, by QUIC and WebTransport.
+    /// UDP address for players, by QUIC and WebTransport.
     pub players: SocketAddr,
-    /// Where players find it, by WebSocket.
+    /// TCP address for players by WebSocket, for health and metrics.
     pub web: SocketAddr,
-    /// The address that others are told, if it is not the one it listens at.
+    /// IP address that others are told, if it differs from those it listens at.
     pub announce: Option<IpAddr>,
-    /// Where players are told to find it by WebSocket, if not at `web`.
+    /// WebSocket address that players are told, if it differs from `web`.
     pub websocket: Option<String>,
-    /// Proxies before `web` that are believed when they say for whom they ask.
+    /// Proxies before `web` whose `X-Forwarded-For` header is trusted.
     pub proxies: Vec<IpAddr>,
-    /// The most players at once.
+    /// The most players connected at once.
     pub players_max: usize,
-    /// How announcements wait for disks.
-    pub durability: DurabilityName,
-    /// Whether it goes on alone after a full stop.
+    /// Number of threads that own sockets, connections and zones: 1 to 64.
+    pub reactors: usize,
+    /// Durability of records: how far they are on disk before they are announced.
+    pub durability: DurabilitySetting,
+    /// Lets a replica go on alone after a full stop of all hosts.
     pub force: bool,
 }
 
-/// [`Durability`], as it is written.
+/// [`Durability`], as the configuration file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DurabilityName {
-    /// Both disks first.
+pub enum DurabilitySetting {
+    /// Records are on both disks before they are announced.
     Synced,
-    /// Both disks soon after.
+    /// Records are on both disks within 100 ms.
     Batched,
-    /// When there is time.
+    /// Records are on disk within seconds.
     Lazy,
 }
 
-impl From<DurabilityName> for Durability {
-    fn from(it: DurabilityName) -> Self {
+impl From<DurabilitySetting> for Durability {
+    fn from(it: DurabilitySetting) -> Self {
         match it {
-            DurabilityName::Synced => Self::Synced,
-            DurabilityName::Batched => Self::Batched,
-            DurabilityName::Lazy => Self::Lazy,
+            DurabilitySetting::Synced => Self::Synced,
+            DurabilitySetting::Batched => Self::Batched,
+            DurabilitySetting::Lazy => Self::Lazy,
         }
     }
 }
 
-/// Who hears of whom.
+/// Settings of the carrier, which selects and sends poses.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CarrierConfig {
-    /// The policy.
-    pub policy: PolicyName,
-    /// Metres.
+    /// Policy that gives the relevance of a subject.
+    pub policy: PolicySetting,
+    /// Radius within which a subject is relevant, in metres.
     pub view: f64,
-    /// Metres.
+    /// Radius within which relevance is full, in metres.
     pub critical: f64,
-    /// Degrees.
+    /// Width of the field of view, in degrees.
     pub angle: f64,
-    /// Milliseconds.
+    /// Interval between two poses of a fully relevant subject, in milliseconds.
     pub interval: u64,
-    /// Milliseconds.
+    /// Interval between two packets, in milliseconds.
     pub tick: u64,
-    /// Bytes of poses that one player gets; 0 is no limit.
+    /// Bytes of poses per second and player; 0 is no limit.
     pub bytes_per_second: u32,
-    /// Bytes that are saved up.
+    /// Unused bytes that a player's budget saves up.
     pub burst: u32,
 }
 
-/// With less than this a player hears of one avatar or two a second: rather a mistake in the unit than a wish.
+/// With less, a player learns of one or two avatars a second: more likely a mistake in the unit than intended.
 const BYTES_PER_SECOND_MIN: u32 = 1_000;
 
 impl CarrierConfig {
-    /// What a player may get, if that is limited.
+    /// The budget of one player, if there is a limit.
     pub fn budget(&self) -> Option<Budget> {
         let Self { bytes_per_second, burst, .. } = *self;
         (0 < bytes_per_second).then_some(Budget { bytes_per_second, burst })
@@ -159,12 +161,14 @@ impl CarrierConfig {
             (1..=60_000).contains(&self.interval) && (1..=60_000).contains(&self.tick),
             "carrier: times must be 1 ms to a minute"
         );
+        // Without a limit the two numbers mean nothing.
         let Some(budget) = self.budget() else { return Ok(()) };
         anyhow::ensure!(
             BYTES_PER_SECOND_MIN <= budget.bytes_per_second,
             "carrier.bytes_per_second must be at least {BYTES_PER_SECOND_MIN}, or 0 for no limit"
         );
         let per_tick = (u64::from(budget.bytes_per_second) * self.tick).div_ceil(1_000);
+        // A burst below one tick's share could never be used up, and the budget would not reach its rate.
         anyhow::ensure!(
             per_tick <= u64::from(budget.burst),
             "carrier.burst must be at least {per_tick}, what {} bytes per second make in {} ms: the rest would be lost",
@@ -175,40 +179,40 @@ impl CarrierConfig {
     }
 }
 
-/// An interest policy, as it is written.
+/// An interest policy, as the configuration file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PolicyName {
-    /// Graded by distance and direction.
+pub enum PolicySetting {
+    /// Relevance falls with distance, and less so in front of the observer.
     A3,
-    /// All within a circle.
+    /// Full relevance within a circle, none outside.
     Circle,
-    /// Graded by distance.
+    /// Relevance falls with the distance.
     CircleAttenuated,
-    /// All within a sector.
+    /// Full relevance within a sector, none outside.
     FieldOfView,
-    /// All.
+    /// Full relevance of all subjects.
     Everything,
 }
 
-/// When things happen by themselves, in milliseconds.
+/// Intervals and timeouts of replicas and players, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimingConfig {
-    /// Between two beacons.
+    /// Interval between two beacons of a primary.
     pub beacon: u64,
-    /// Until a primary stops sending poses.
+    /// Silence of the backup after which a primary stops sending poses.
     pub lease: u64,
-    /// Until a backup asks.
+    /// Silence of the primary after which a backup asks the directory.
     pub grace: u64,
-    /// Until a primary wants to go on alone.
+    /// Silence of the backup after which a primary asks the directory to go on alone.
     pub patience: u64,
-    /// Until a player without a connection leaves.
+    /// Time without a connection after which a player leaves the world.
     pub leave: u64,
 }
 
 impl TimingConfig {
-    /// As zones know it.
+    /// The same settings in the form that zones take.
     pub fn timing(&self) -> Timing {
         let ms = Span::from_millis;
         Timing {
@@ -222,34 +226,34 @@ impl TimingConfig {
     }
 }
 
-/// What is logged.
+/// Settings of the log on standard output.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogConfig {
-    /// Which things.
+    /// Filter in the syntax of `tracing_subscriber`.
     pub filter: String,
-    /// How.
+    /// Text for people or JSON for programs.
     pub format: LogFormat,
 }
 
-/// How logs look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogFormat {
-    /// For people.
+    /// Lines of text for people.
     Text,
-    /// For machines.
+    /// One JSON object per line.
     Json,
 }
 
-impl Default for Config {
+impl Default for ServerConfig {
     fn default() -> Self {
         toml::from_str(TEMPLATE).expect("a test reads the template")
     }
 }
 
-impl Config {
-    /// The defaults, overridden by a file where it says something.
+impl ServerConfig {
+    /// The defaults, overridden by the keys of a file.
     pub fn load(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let text =
@@ -257,7 +261,7 @@ impl Config {
         Self::of_text(&text).with_context(|| format!("in {}", path.display()))
     }
 
-    /// The defaults, overridden by a text where it says something.
+    /// The defaults, overridden by the keys of a text.
     pub fn of_text(text: &str) -> anyhow::Result<Self> {
         let mut whole: toml::Table = toml::from_str(TEMPLATE).expect("a test reads the template");
         let given: toml::Table = toml::from_str(text)?;
@@ -268,7 +272,7 @@ impl Config {
     }
 
     fn check(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts names nobody: give at least one number");
+        anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts is empty: give at least one number");
         anyhow::ensure!(!self.world.hosts.contains(&0), "world.hosts: hosts are numbered from 1");
         let different: std::collections::BTreeSet<_> = self.world.hosts.iter().collect();
         anyhow::ensure!(different.len() == self.world.hosts.len(), "world.hosts names a host twice");
@@ -280,6 +284,7 @@ impl Config {
         );
         let timing = &self.timing;
         anyhow::ensure!(
+            // So that one lost beacon does not end a lease.
             timing.beacon * 2 <= timing.lease
                 && timing.lease <= timing.grace
                 && timing.grace <= timing.patience,
@@ -288,7 +293,7 @@ impl Config {
         anyhow::ensure!(0 < timing.beacon, "timing.beacon must be at least 1 ms");
         anyhow::ensure!(
             1_000 <= timing.leave,
-            "timing.leave must be at least 1000 ms: lines break now and then"
+            "timing.leave must be at least 1000 ms: connections break now and then"
         );
         self.carrier.check()?;
         self.check_lobby()?;
@@ -300,17 +305,19 @@ impl Config {
             (0.001..=10_000.0).contains(&self.lobby.per_address),
             "lobby.per_address must be 0.001 to 10000 times a second"
         );
-        anyhow::ensure!(0 < self.lobby.burst, "lobby.burst must be at least 1, or nobody ever comes in");
+        anyhow::ensure!(0 < self.lobby.burst, "lobby.burst must be at least 1, or no player can ever log in");
         Ok(())
     }
 
     fn check_host(&self) -> anyhow::Result<()> {
         let host = &self.host;
         anyhow::ensure!(0 < host.players_max, "host.players_max must be at least 1");
-        for (knob, at) in [("mesh", host.mesh), ("players", host.players), ("web", host.web)] {
+        anyhow::ensure!((1..=64).contains(&host.reactors), "host.reactors must be 1 to 64");
+        for (key, at) in [("mesh", host.mesh), ("players", host.players), ("web", host.web)] {
             anyhow::ensure!(
+                // 0.0.0.0 is an address to listen at, not one to tell others.
                 host.announce.is_some() || !at.ip().is_unspecified(),
-                "host.{knob} is {}, which nobody can call: say in host.announce which address others are to be told",
+                "host.{key} is {}, to which no client can connect: give host.announce, the address that others are told",
                 at.ip()
             );
         }
@@ -323,26 +330,27 @@ impl Config {
         Ok(())
     }
 
-    /// Where histories are written, if anywhere.
+    /// Folder of histories, if they are written.
     pub fn history(&self) -> Option<&Path> {
         (!self.history.as_os_str().is_empty()).then_some(&self.history)
     }
 }
 
-/// A configuration file, before it is understood.
-pub type Table = toml::Table;
+/// A configuration file as parsed TOML, before it is checked.
+pub type ConfigTable = toml::Table;
 
-/// Sets a knob in a section of a file.
-pub fn set(table: &mut Table, section: &str, knob: &str, value: impl Into<toml::Value>) {
-    let section = table.entry(section).or_insert_with(|| toml::Value::Table(Table::new()));
+/// Sets a key in a section of a configuration file.
+pub fn set(table: &mut ConfigTable, section: &str, key: &str, value: impl Into<toml::Value>) {
+    let section = table.entry(section).or_insert_with(|| toml::Value::Table(ConfigTable::new()));
     if let toml::Value::Table(section) = section {
-        section.insert(knob.to_owned(), value.into());
+        section.insert(key.to_owned(), value.into());
     }
 }
 
 fn override_with(whole: &mut toml::Table, given: toml::Table) {
     for (key, value) in given {
         match (whole.get_mut(&key), value) {
+            // Sections are merged key by key; any other value is replaced.
             (Some(toml::Value::Table(inner)), toml::Value::Table(given)) => override_with(inner, given),
             (_, value) => drop(whole.insert(key, value)),
         }
@@ -354,24 +362,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_says_what_the_zone_does_by_default() {
-        let config = Config::default();
+    fn the_template_holds_the_defaults_of_the_zone() {
+        let config = ServerConfig::default();
         assert_eq!(config.timing.timing(), Timing::default());
-        assert_eq!(Config::of_text("").unwrap(), config);
+        assert_eq!(ServerConfig::of_text("").unwrap(), config);
     }
 
     #[test]
-    fn a_file_says_only_what_differs() {
+    fn a_file_overrides_only_the_keys_it_holds() {
         let config =
-            Config::of_text("data = \"elsewhere\"\n[host]\nid = 2\ndurability = \"synced\"").unwrap();
-        assert_eq!((config.host.id, config.host.durability), (2, DurabilityName::Synced));
+            ServerConfig::of_text("data = \"elsewhere\"\n[host]\nid = 2\ndurability = \"synced\"").unwrap();
+        assert_eq!((config.host.id, config.host.durability), (2, DurabilitySetting::Synced));
         assert_eq!(config.data, Path::new("elsewhere"));
-        assert_eq!(config.host.players_max, Config::default().host.players_max);
+        assert_eq!(config.host.players_max, ServerConfig::default().host.players_max);
     }
 
     #[test]
     fn mistakes_are_named() {
-        let why = |text: &str| Config::of_text(text).unwrap_err().to_string();
+        let why = |text: &str| ServerConfig::of_text(text).unwrap_err().to_string();
         assert!(why("[host]\nidd = 2").contains("idd"));
         assert!(why("[host]\nid = \"two\"").contains("id"));
         assert!(why("[world]\nhosts = []").contains("world.hosts"));
@@ -400,17 +408,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_player_gets_may_be_limited_or_not() {
-        let budget = |text: &str| Config::of_text(text).unwrap().carrier.budget();
+    fn a_player_may_have_a_budget_or_none() {
+        let budget = |text: &str| ServerConfig::of_text(text).unwrap().carrier.budget();
         assert_eq!(budget(""), Some(Budget { bytes_per_second: 64_000, burst: 16_000 }));
         assert_eq!(budget("[carrier]\nbytes_per_second = 0"), None);
-        // Whoever sets no limit need not think of what is saved up.
+        // Without a limit the burst does not matter.
         assert_eq!(budget("[carrier]\nbytes_per_second = 0\nburst = 0\ntick = 5000"), None);
     }
 
     #[test]
-    fn a_host_may_be_known_by_another_address_than_it_listens_at() {
-        let config = Config::of_text(
+    fn a_host_may_announce_another_address_than_it_listens_at() {
+        let config = ServerConfig::of_text(
             "[host]\nplayers = \"0.0.0.0:4433\"\nannounce = \"203.0.113.7\"\nwebsocket = \"wss://one.example.org/play\"",
         );
         assert_eq!(config.unwrap().host.announce, Some([203, 0, 113, 7].into()));

@@ -1,26 +1,26 @@
-//! Key files: the servers' authority, each server's certificate, the lobby's signing key. Made where they are missing.
+//! Key files: the servers' authority, each server's certificate, the lobby's signing key. Missing ones are made.
 
 use anyhow::Context as _;
-use net::tls::{Authority, Membership};
+use net::tls::{Authority, MeshIdentity};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// A folder of keys.
+/// A folder of key files.
 #[derive(Clone, Debug)]
 pub struct KeyFolder(PathBuf);
 
 impl KeyFolder {
-    /// The keys of the world in a data folder.
+    /// The folder `keys` in a data folder.
     pub fn of(data: &Path) -> Self {
         Self(data.join("keys"))
     }
 
-    /// What a server of this name shows others. Whoever has the authority's key issues it where it is missing;
-    /// anybody else must be given the files.
-    pub fn membership(&self, name: &str) -> anyhow::Result<Membership> {
+    /// The certificate of the server with this name. It is issued if it is missing and the authority's key is here; on
+    /// other computers the files must be copied.
+    pub fn mesh_identity(&self, name: &str) -> anyhow::Result<MeshIdentity> {
         let (certificate, key) = (self.0.join(format!("{name}.pem")), self.0.join(format!("{name}.key")));
         let authority = self.0.join("authority.pem");
         if !certificate.exists() || !key.exists() {
@@ -28,7 +28,7 @@ impl KeyFolder {
             write_secret(&key, issued.key.as_bytes())?;
             write_secret(&certificate, issued.certificate.as_bytes())?;
         }
-        Ok(Membership::of_pem(&read(&authority)?, &read(&certificate)?, &read(&key)?)?)
+        Ok(MeshIdentity::of_pem(&read(&authority)?, &read(&certificate)?, &read(&key)?)?)
     }
 
     fn authority(&self) -> anyhow::Result<Authority> {
@@ -39,11 +39,12 @@ impl KeyFolder {
         }
         let authority = Authority::new()?;
         write_secret(&key, authority.key.as_bytes())?;
+        // The certificate last: where it exists, its key exists, too.
         write_secret(&certificate, authority.certificate.as_bytes())?;
         Ok(authority)
     }
 
-    /// The lobby's signing key.
+    /// The lobby's signing key, made if it is missing.
     pub fn lobby(&self) -> anyhow::Result<lobby::Keys> {
         let path = self.0.join("lobby.key");
         if let Ok(bytes) = fs::read(&path) {
@@ -56,7 +57,7 @@ impl KeyFolder {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes for keys and tokens, from the operating system.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("the system gives random bytes");
@@ -73,6 +74,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 fn write_secret(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().context("a key needs a folder")?;
     fs::create_dir_all(folder)?;
+    // A name of its own per process: two processes that start at once must not mix their bytes.
     let fresh = path.with_extension(format!("new-{}", std::process::id()));
     let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
     file.write_all(bytes)?;

@@ -1,27 +1,27 @@
-//! Server processes: a *seat* (directory, lobby and page) and *hosts*, put together from the machines of `node`, the
-//! driver `net`, disks and keys.
+//! Server processes: the *control plane* (directory, lobby and web page) and *hosts*, put together from the machines of
+//! `node`, the driver `net`, disks and keys.
 //!
-//! Read [`seat`] and [`host`] first: each is one process. Everything else is a part of one of them.
+//! Read [`control_plane`] and [`host_process`] first: each is one process. Everything else is a part of one of them.
 //!
-//! This crate decides nothing about the world: zones do, and the directory about who reigns.
+//! This crate decides nothing about the world: zones do, and the directory stores which host leads each zone.
 
-mod disk;
-pub mod front;
-mod keeper;
-mod origin;
+mod client_address;
+mod cross_zone_counters;
+mod disk_thread;
+pub mod lobby_http;
 mod page;
-mod tally;
-mod zone_cell;
+mod token_authenticator;
+mod zone_worker;
 
 pub mod config;
+pub mod control_plane;
 pub mod directory;
-pub mod host;
+pub mod host_process;
 pub mod keys;
-pub mod map;
-pub mod seat;
+pub mod stored_partition;
 pub mod web;
-pub mod world;
+pub mod world_entry;
 
-pub use config::Config;
-pub use host::Host;
-pub use seat::Seat;
+pub use config::ServerConfig;
+pub use control_plane::ControlPlane;
+pub use host_process::HostProcess;

@@ -1,4 +1,4 @@
-//! The page, as it was built into this program.
+//! The web page, as it was built into this program.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +11,7 @@ pub struct PageFile {
     bytes: &'static [u8],
 }
 
-/// The file at this path; the page itself for `/`.
+/// The file at this path; `index.html` for `/`.
 pub fn find(path: &str) -> Option<&'static PageFile> {
     let path = path.trim_start_matches('/');
     let path = if path.is_empty() { "index.html" } else { path };
@@ -30,7 +30,7 @@ impl IntoResponse for &PageFile {
             "woff2" => "font/woff2",
             _ => "application/octet-stream",
         };
-        // Built files have their hash in the name; the page itself has not.
+        // Files under `assets/` have their hash in the name and never change; the page itself does.
         let cached =
             if self.path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
         ([(CONTENT_TYPE, kind), (CACHE_CONTROL, cached)], self.bytes).into_response()

@@ -1,7 +1,7 @@
-//! What hosts and the lobby serve over HTTP besides the game: health, metrics, and the way in by WebSocket.
+//! HTTP of hosts and the lobby besides the lobby's own routes: health, metrics, and players by WebSocket.
 
-use crate::origin::origin;
-use crate::tally::Tally;
+use crate::client_address::client_address;
+use crate::cross_zone_counters::CrossZoneCounters;
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -15,10 +15,10 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use net::door;
-use net::household::{Households, Place};
-use net::session::House;
-use node::Host;
+use net::address_groups::{AddressGroups, GroupSlot};
+use net::host_context::HostContext;
+use net::web_socket;
+use node::ReplicaNode;
 use serde_json::json;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -28,155 +28,160 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutWriter;
 
-/// The most bytes a WebSocket message of a player may have.
+/// The most bytes in a WebSocket message of a player.
 const SOCKET_MESSAGE_MAX: usize = 8 * 1024;
 
 /// TCP connections at once, WebSockets among them: all players of a full host by WebSocket, and as many more.
 pub const CONNECTIONS_MAX: usize = 4_096;
 
-/// TCP connections of one household at once: nobody takes all places alone, and a school that shares an address may play.
-const PER_HOUSEHOLD: usize = CONNECTIONS_MAX / 4;
+/// TCP connections of one address group: no group takes all slots alone, and a school behind one address can play.
+const PER_GROUP: usize = CONNECTIONS_MAX / 4;
 
 /// The most bytes of a request's header.
 const HEADER_MAX: usize = 16 * 1024;
 
-/// The most memory a connection takes, besides what a session's mailbox keeps: its buffers, and a task.
+/// The most memory a connection takes, in bytes, without a session's send queue: its buffers, and a task.
 pub const CONNECTION_BYTES: usize = HEADER_MAX + 3 * SOCKET_MESSAGE_MAX + 24 * 1024;
 
-/// How long a request's header may take, also until the next one on the same connection,
-const HEADER_WITHIN: Duration = Duration::from_secs(10);
-/// and the rest of it with its answer: behind others, hashing a password takes a while.
-const REQUEST_WITHIN: Duration = Duration::from_secs(10);
-/// Whoever takes nothing of what is sent to them for so long is cut off: they would keep their place for ever.
-const READ_WITHIN: Duration = Duration::from_secs(10);
+/// Time for a request's header, also for the next one on the same connection.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for the body and the answer: a password may wait for others to be hashed.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time after which a client that reads nothing is disconnected: it would hold its slot for ever.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// When there are no file descriptors left, trying again at once would only burn a core.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
+/// Pause after a failed accept: without file descriptors, trying again at once would only burn a core.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 static METRICS: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// Starts counting. Processes that serve `/metrics` call it first.
+/// Installs the metrics recorder of this process. Processes that serve `/metrics` call it first.
 pub fn count() -> &'static PrometheusHandle {
     METRICS.get_or_init(|| {
-        PrometheusBuilder::new().install_recorder().expect("nobody else counts in this process")
+        PrometheusBuilder::new().install_recorder().expect("no other recorder is installed in this process")
     })
 }
 
-/// Serves routes at a listener, in the background. Whoever takes too long to ask or to listen is cut off. When there are
-/// too many connections the next ones wait outside, and those of a household that has enough are closed; `proxies` may
-/// have all of them.
+/// Serves routes at a listener, in the background. Clients that are too slow to send or to read are disconnected. When
+/// all slots are taken, new connections wait in the kernel; those of an address group with too many are closed;
+/// `proxies` may take all slots.
 pub fn serve(listener: TcpListener, routes: Router, proxies: Vec<IpAddr>) {
-    let routes = routes.layer(middleware::from_fn(in_time));
-    let limits = Limits { households: Households::new(PER_HOUSEHOLD), proxies };
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let routes = routes.layer(middleware::from_fn(with_timeout));
+    let limits = TcpLimits { groups: AddressGroups::new(PER_GROUP), proxies };
+    let slots_free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::spawn(async move {
         loop {
-            let Ok(place) = places.clone().acquire_owned().await else { return };
+            // A slot before the connection: without one it stays in the kernel's queue and costs this process nothing.
+            let Ok(slot) = slots_free.clone().acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, from)) => match limits.admit(from.ip(), place) {
-                    Some(held) => drop(tokio::spawn(answer(stream, from, routes.clone(), held))),
+                Ok((stream, from)) => match limits.admit(from.ip(), slot) {
+                    Some(slots) => drop(tokio::spawn(answer(stream, from, routes.clone(), slots))),
                     None => {
                         metrics::counter!("ecumene_connections_refused_total", "why" => "full").increment(1)
                     }
                 },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(ACCEPT_AGAIN).await;
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
     });
 }
 
-/// Who may have how many connections.
-struct Limits {
-    households: Arc<Households>,
+/// The limits on TCP connections.
+struct TcpLimits {
+    groups: Arc<AddressGroups>,
     proxies: Vec<IpAddr>,
 }
 
-/// A connection's place, and its household's. A WebSocket takes it along, because it lasts longer than its request.
-struct Held {
-    _place: OwnedSemaphorePermit,
-    _household: Option<Place>,
+/// A connection's slot, and its address group's. A WebSocket takes it along, because it outlives its request.
+struct ConnectionSlots {
+    _slot: OwnedSemaphorePermit,
+    _group: Option<GroupSlot>,
 }
 
-impl Limits {
-    fn admit(&self, from: IpAddr, place: OwnedSemaphorePermit) -> Option<Arc<Held>> {
-        let speaks_for_many = self.proxies.iter().any(|it| it.to_canonical() == from.to_canonical());
-        let household = if speaks_for_many { None } else { Some(self.households.place(from)?) };
-        Some(Arc::new(Held { _place: place, _household: household }))
+impl TcpLimits {
+    fn admit(&self, from: IpAddr, slot: OwnedSemaphorePermit) -> Option<Arc<ConnectionSlots>> {
+        let is_proxy = self.proxies.iter().any(|it| it.to_canonical() == from.to_canonical());
+        let group = if is_proxy { None } else { Some(self.groups.reserve(from)?) };
+        Some(Arc::new(ConnectionSlots { _slot: slot, _group: group }))
     }
 }
 
 /// Answers the requests of one connection.
-async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, held: Arc<Held>) {
+async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, slots: Arc<ConnectionSlots>) {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
-        request.extensions_mut().insert(held.clone());
+        request.extensions_mut().insert(slots.clone());
         TowerToHyperService::new(routes.clone()).call(request)
     });
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEADER_WITHIN).max_buf_size(HEADER_MAX);
-    // Small messages must not wait for more: a pose is old soon.
+    server.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).max_buf_size(HEADER_MAX);
+    // Small messages must not wait for more to come: a pose is soon out of date.
     drop(stream.set_nodelay(true));
     let mut stream = TimeoutWriter::new(stream);
-    stream.set_timeout(Some(READ_WITHIN));
+    stream.set_timeout(Some(WRITE_TIMEOUT));
     drop(server.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades().await);
 }
 
-/// Answers in time or not at all: a body may dribble in for ever.
-async fn in_time(request: axum::extract::Request, next: Next) -> Response {
-    match timeout(REQUEST_WITHIN, next.run(request)).await {
+/// Answers within a time limit: a body may trickle in for ever.
+async fn with_timeout(request: axum::extract::Request, next: Next) -> Response {
+    match timeout(REQUEST_TIMEOUT, next.run(request)).await {
         Ok(response) => response,
         Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
     }
 }
 
-/// What a host serves. The proxies are believed when they say for whom they ask.
-pub fn host_routes(house: Arc<House<Host>>, tally: Arc<Tally>, proxies: Arc<[IpAddr]>) -> Router {
-    let shared = house.clone();
+/// The routes of a host. The `X-Forwarded-For` header of these proxies is trusted.
+pub fn host_routes(
+    context: Arc<HostContext<ReplicaNode>>,
+    counters: Arc<CrossZoneCounters>,
+    proxies: Arc<[IpAddr]>,
+) -> Router {
+    let shared = context.clone();
     Router::new()
         .route("/play", get(play))
-        .route("/health", get(move || std::future::ready(health(&shared, &tally))))
+        .route("/health", get(move || std::future::ready(health(&shared, &counters))))
         .route("/metrics", get(prometheus))
-        .with_state(house)
+        .with_state(context)
         .layer(Extension(proxies))
 }
 
 async fn play(
-    State(house): State<Arc<House<Host>>>,
+    State(context): State<Arc<HostContext<ReplicaNode>>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     Extension(proxies): Extension<Arc<[IpAddr]>>,
-    Extension(held): Extension<Arc<Held>>,
+    Extension(slots): Extension<Arc<ConnectionSlots>>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let from = origin(from.ip(), &headers, &proxies);
+    let from = client_address(from.ip(), &headers, &proxies);
     upgrade
         .max_message_size(SOCKET_MESSAGE_MAX)
         .max_frame_size(SOCKET_MESSAGE_MAX)
         .read_buffer_size(SOCKET_MESSAGE_MAX)
         .write_buffer_size(SOCKET_MESSAGE_MAX)
         .on_upgrade(async move |socket| {
-            door::serve_socket(socket, from, house).await;
-            drop(held);
+            web_socket::serve_socket(socket, from, context).await;
+            drop(slots); // Only now: the slot belongs to the WebSocket, not to its request.
         })
 }
 
-fn health(house: &House<Host>, tally: &Tally) -> Json<serde_json::Value> {
-    let (players, hosts) = house.switchboard.count();
+fn health(context: &HostContext<ReplicaNode>, counters: &CrossZoneCounters) -> Json<serde_json::Value> {
+    let (players, hosts) = context.router.count();
     Json(json!({
         "status": "ok",
-        "host": house.host,
-        "zones": house.switchboard.zones(),
+        "host": context.host,
+        "zones": context.router.zones(),
         "players": players,
         "hosts": hosts,
-        "transfers": tally.transfers(),
-        "cross_zone_events": tally.events(),
+        "transfers": counters.transfers(),
+        "cross_zone_events": counters.events(),
     }))
 }
 
-/// Everything counted in this process.
+/// All metrics of this process, in the text format of Prometheus.
 pub async fn prometheus() -> Response {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], count().render()).into_response()
 }
@@ -186,15 +191,15 @@ mod tests {
     use super::*;
     use axum::routing::post;
     use net::Close;
-    use net::session::{Guest, Keeper};
-    use net::switchboard::Switchboard;
+    use net::host_context::{AuthenticatedClient, Authenticator};
+    use net::link_router::LinkRouter;
     use node::NodeMsg;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::time::Instant;
 
-    /// What a door answers to a text after which nothing comes, and after how many seconds it has hung up. Time flies
-    /// while everybody waits.
-    async fn answered(text: &str) -> (String, u64) {
+    /// Sends a text to a server and nothing after it. Returns the first line of the answer, and the seconds until the
+    /// server closed the connection. Time is paused, so it passes while all tasks wait.
+    async fn exchange(text: &str) -> (String, u64) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         serve(listener, Router::new().route("/", post(async |body: String| body)), Vec::new());
@@ -209,42 +214,42 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_header_that_does_not_end_is_not_waited_for() {
-        assert_eq!(answered("POST / HTTP/1.1\r\nX-Slow: ").await.1, HEADER_WITHIN.as_secs());
+        assert_eq!(exchange("POST / HTTP/1.1\r\nX-Slow: ").await.1, HEADER_TIMEOUT.as_secs());
     }
 
     #[tokio::test(start_paused = true)]
     async fn neither_is_a_body_nor_a_second_request() {
-        let (answer, after) = answered("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf").await;
+        let (answer, after) = exchange("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf").await;
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
-        assert!(after <= (REQUEST_WITHIN + HEADER_WITHIN).as_secs());
-        let (answer, after) = answered("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nall.").await;
-        assert_eq!((answer.as_str(), after), ("HTTP/1.1 200 OK", HEADER_WITHIN.as_secs()));
+        assert!(after <= (REQUEST_TIMEOUT + HEADER_TIMEOUT).as_secs());
+        let (answer, after) = exchange("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nall.").await;
+        assert_eq!((answer.as_str(), after), ("HTTP/1.1 200 OK", HEADER_TIMEOUT.as_secs()));
     }
 
-    /// Lets nobody in.
-    struct Nobody;
+    /// Refuses every token and message.
+    struct RefuseAll;
 
-    impl Keeper<NodeMsg> for Nobody {
-        fn admit(&self, _: &str) -> Result<Guest, Close> {
+    impl Authenticator<NodeMsg> for RefuseAll {
+        fn admit(&self, _: &str) -> Result<AuthenticatedClient, Close> {
             Err(Close::Refused)
         }
 
-        fn permits(&self, _: &Guest, _: &NodeMsg) -> bool {
+        fn permits(&self, _: &AuthenticatedClient, _: &NodeMsg) -> bool {
             false
         }
     }
 
-    fn host() -> (Arc<House<Host>>, Router) {
-        let (switchboard, keeper) = (Switchboard::new(1), Box::new(Nobody));
-        let house = Arc::new(House { host: 1, switchboard, keeper, players_max: 1 });
-        (house.clone(), host_routes(house, Arc::default(), Arc::from([])))
+    fn host() -> (Arc<HostContext<ReplicaNode>>, Router) {
+        let (router, authenticator) = (LinkRouter::new(1), Box::new(RefuseAll));
+        let context = Arc::new(HostContext { host: 1, router, authenticator, players_max: 1 });
+        (context.clone(), host_routes(context, Arc::default(), Arc::from([])))
     }
 
     const UPGRADE: &str = "GET /play HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
                            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-    /// Why a WebSocket that says nothing is closed.
-    async fn shown_out(routes: &Router) -> Close {
+    /// The reason with which a WebSocket that sends nothing is closed.
+    async fn close_reason(routes: &Router) -> Close {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         serve(listener, routes.clone(), Vec::new());
@@ -252,22 +257,22 @@ mod tests {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.unwrap();
         let header = answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
-        let [0x88, _, high, low, ..] = answer[header..] else { panic!("no farewell: {answer:?}") };
-        Close::of_code(u64::from(u16::from_be_bytes([high, low]) - door::SOCKET_CODES))
+        let [0x88, _, high, low, ..] = answer[header..] else { panic!("no close message: {answer:?}") };
+        Close::of_code(u64::from(u16::from_be_bytes([high, low]) - web_socket::SOCKET_CODES))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn strangers_by_web_socket_are_counted_by_address() {
-        let (house, routes) = host();
-        let callers = house.switchboard.callers();
+    async fn unauthenticated_web_sockets_are_counted_by_address() {
+        let (context, routes) = host();
+        let limits = context.router.connection_limits();
         let elsewhere = IpAddr::from([192, 0, 2, 7]);
-        let _elsewhere: Vec<_> = std::iter::from_fn(|| callers.stranger(elsewhere)).collect();
-        assert_eq!(shown_out(&routes).await, Close::Refused, "there is a place; no token comes");
-        let _here: Vec<_> = std::iter::from_fn(|| callers.stranger(IpAddr::from([127, 0, 0, 1]))).collect();
-        assert_eq!(shown_out(&routes).await, Close::Full);
+        let _elsewhere: Vec<_> = std::iter::from_fn(|| limits.reserve(elsewhere)).collect();
+        assert_eq!(close_reason(&routes).await, Close::Refused, "there is a slot; no token comes");
+        let _here: Vec<_> = std::iter::from_fn(|| limits.reserve(IpAddr::from([127, 0, 0, 1]))).collect();
+        assert_eq!(close_reason(&routes).await, Close::Full);
     }
 
-    /// Both ends of a connection.
+    /// Both ends of a TCP connection, and the address of the first.
     async fn connection() -> (TcpStream, TcpStream, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
@@ -275,55 +280,63 @@ mod tests {
         (near, far, from)
     }
 
-    fn limits(proxies: &[&str]) -> Limits {
+    fn limits(proxies: &[&str]) -> TcpLimits {
         let proxies = proxies.iter().map(|it| it.parse().unwrap()).collect();
-        Limits { households: Households::new(PER_HOUSEHOLD), proxies }
+        TcpLimits { groups: AddressGroups::new(PER_GROUP), proxies }
     }
 
-    /// So many places, and somebody's who came from here.
-    fn place(limits: &Limits, places: &Arc<Semaphore>, from: &str) -> Option<Arc<Held>> {
-        limits.admit(from.parse().unwrap(), places.clone().try_acquire_owned().ok()?)
+    /// A slot for a connection from this address, if one is free.
+    fn admit_from(
+        limits: &TcpLimits,
+        slots_free: &Arc<Semaphore>,
+        from: &str,
+    ) -> Option<Arc<ConnectionSlots>> {
+        limits.admit(from.parse().unwrap(), slots_free.clone().try_acquire_owned().ok()?)
     }
 
     const LONG: Duration = Duration::from_secs(3_600);
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_does_not_read_their_answer_loses_their_place() {
+    async fn a_client_that_does_not_read_its_answer_loses_its_slot() {
         let (mut near, far, from) = connection().await;
         near.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         // More than both ends buffer.
         let routes = Router::new().route("/", get(async || vec![0_u8; 64 * 1024 * 1024]));
-        let places = Arc::new(Semaphore::new(1));
-        let held = place(&limits(&[]), &places, "127.0.0.1").unwrap();
-        assert!(timeout(LONG, answer(far, from, routes, held)).await.is_ok());
-        assert_eq!(places.available_permits(), 1);
+        let slots_free = Arc::new(Semaphore::new(1));
+        let slots = admit_from(&limits(&[]), &slots_free, "127.0.0.1").unwrap();
+        assert!(timeout(LONG, answer(far, from, routes, slots)).await.is_ok());
+        assert_eq!(slots_free.available_permits(), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_web_socket_keeps_its_place_until_it_ends() {
+    async fn a_web_socket_keeps_its_slot_until_it_ends() {
         let (mut near, far, from) = connection().await;
         near.write_all(UPGRADE.as_bytes()).await.unwrap();
-        let places = Arc::new(Semaphore::new(1));
-        let held = place(&limits(&[]), &places, "127.0.0.1").unwrap();
-        let (house, routes) = host();
-        answer(far, from, routes, held).await;
-        while house.switchboard.callers().strangers() == 0 {
+        let slots_free = Arc::new(Semaphore::new(1));
+        let slots = admit_from(&limits(&[]), &slots_free, "127.0.0.1").unwrap();
+        let (context, routes) = host();
+        answer(far, from, routes, slots).await;
+        while context.router.connection_limits().unauthenticated() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(places.available_permits(), 0, "its request has been answered, and it goes on");
+        assert_eq!(
+            slots_free.available_permits(),
+            0,
+            "its request is answered, and the WebSocket still runs"
+        );
         near.read_to_end(&mut Vec::new()).await.unwrap();
-        assert!(timeout(LONG, places.acquire()).await.is_ok());
+        assert!(timeout(LONG, slots_free.acquire()).await.is_ok());
     }
 
     #[test]
-    fn no_household_takes_all_connections_but_a_proxy_may() {
-        let (limits, places) = (limits(&["10.0.0.1"]), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
-        let all = |from: &str| Vec::from_iter(std::iter::from_fn(|| place(&limits, &places, from)));
-        let household = all("192.0.2.7");
-        assert_eq!(household.len(), PER_HOUSEHOLD);
-        assert_eq!(all("2001:db8::7").len(), PER_HOUSEHOLD, "another household has its own");
-        assert_eq!(all("::ffff:10.0.0.1").len(), CONNECTIONS_MAX - PER_HOUSEHOLD);
-        drop(household);
-        assert_eq!(all("192.0.2.7").len(), PER_HOUSEHOLD);
+    fn no_address_group_takes_all_connections_but_a_proxy_may() {
+        let (limits, slots_free) = (limits(&["10.0.0.1"]), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
+        let all = |from: &str| Vec::from_iter(std::iter::from_fn(|| admit_from(&limits, &slots_free, from)));
+        let group = all("192.0.2.7");
+        assert_eq!(group.len(), PER_GROUP);
+        assert_eq!(all("2001:db8::7").len(), PER_GROUP, "another address group has its own");
+        assert_eq!(all("::ffff:10.0.0.1").len(), CONNECTIONS_MAX - PER_GROUP);
+        drop(group);
+        assert_eq!(all("192.0.2.7").len(), PER_GROUP);
     }
 }

@@ -1,16 +1,16 @@
 //! The bytes of messages on their way, shared by every copy of one message.
 //!
 //! A message for many is encoded once; each copy in a queue or in flight holds the same buffer. A
-//! buffer that nobody holds keeps its memory for the next message, so the steady state allocates
+//! buffer without a holder keeps its memory for the next message, so the steady state allocates
 //! nothing. The pool grows to the largest number of messages that were ever on their way at once.
 
 use machine::Lane;
 
-/// Names a buffer as long as somebody holds it.
+/// The name of a buffer, valid while the buffer has a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferId(u32);
 
-/// Every buffer, held or free.
+/// All buffers, whether a message holds them or they are free.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     buffers: Vec<Buffer>,
@@ -33,6 +33,7 @@ impl Buffers {
     pub(crate) fn fill(&mut self, lane: Lane, write: impl FnOnce(&mut Vec<u8>)) -> BufferId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let buffer = &mut self.buffers[id.0 as usize];
+        // Keeps the capacity: a reused buffer seldom allocates.
         buffer.bytes.clear();
         buffer.holders = 1;
         buffer.sure = lane == Lane::Sure;
@@ -40,7 +41,6 @@ impl Buffers {
         id
     }
 
-    /// One more holder.
     pub(crate) fn hold(&mut self, id: BufferId) {
         self.buffers[id.0 as usize].holders += 1;
     }
@@ -58,12 +58,12 @@ impl Buffers {
         &self.buffers[id.0 as usize].bytes
     }
 
-    /// Whether the message must not be lost.
+    /// True if the message must not be lost.
     pub(crate) fn is_sure(&self, id: BufferId) -> bool {
         self.buffers[id.0 as usize].sure
     }
 
-    /// How many buffers somebody holds.
+    /// The number of buffers that have a holder.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.buffers.len() - self.free.len()
@@ -82,7 +82,7 @@ mod tests {
     use machine::Lane;
 
     #[test]
-    fn a_buffer_lives_until_its_last_holder_lets_go() {
+    fn a_buffer_lives_until_its_last_holder_releases_it() {
         let mut buffers = Buffers::new();
         let first = buffers.fill(Lane::Sure, |bytes| bytes.extend([1, 2]));
         buffers.hold(first);

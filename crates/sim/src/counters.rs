@@ -1,50 +1,50 @@
-//! What became of messages, in numbers.
+//! Counts of messages by how they ended.
 
-/// Messages, and the bytes in them without overhead.
+/// A number of messages and of their bytes, without overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many messages.
+pub struct MessageCount {
+    /// The number of messages counted.
     pub messages: u64,
-    /// How many bytes they encode to.
+    /// The number of bytes that these messages encode to.
     pub bytes: u64,
 }
 
-impl Tally {
+impl MessageCount {
     pub(crate) const fn add(&mut self, bytes: usize) {
         self.messages += 1;
         self.bytes += bytes as u64;
     }
 }
 
-/// What became of the messages from one address to another, over all their links.
+/// Counts of the messages from one address to another, over all links between the two.
 ///
 /// Every message sent, and every second copy that the link made of one, is in exactly one of the others
 /// (`resent` aside), or still on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // What changes with every message stands first: see `crate::link::Way`.
+#[repr(C)] // The counts that change with every message stand first: see `crate::direction::Direction`.
 pub struct Counters {
     /// Handed to the link by its machine.
-    pub sent: Tally,
+    pub sent: MessageCount,
     /// Arrived, decoded and handed to the other machine.
-    pub delivered: Tally,
+    pub delivered: MessageCount,
     /// Arrived, but did not decode.
-    pub garbled: Tally,
+    pub garbled: MessageCount,
     /// Lost by chance, on the way when the link was cut, or with no machine at the end of it.
-    pub lost: Tally,
+    pub lost: MessageCount,
     /// Replaced by a newer `Latest` message before they left.
-    pub replaced: Tally,
+    pub replaced: MessageCount,
     /// The queue was full: refused, or dropped to make room for a newer `Latest` message.
-    pub refused: Tally,
+    pub refused: MessageCount,
     /// Lost tries of `Sure` messages that are tried until they get through. Counted when a message
     /// leaves, so also if its link is cut before it arrives.
-    pub resent: Tally,
+    pub resent: MessageCount,
     /// Second copies of `Latest` messages.
-    pub doubled: Tally,
+    pub doubled: MessageCount,
 }
 
-/// How a message ended.
+/// The end of one message on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum MessageEnd {
     Delivered,
     Garbled,
     Lost,
@@ -53,13 +53,13 @@ pub(crate) enum End {
 }
 
 impl Counters {
-    pub(crate) const fn count(&mut self, end: End, bytes: usize) {
+    pub(crate) const fn count(&mut self, end: MessageEnd, bytes: usize) {
         let tally = match end {
-            End::Delivered => &mut self.delivered,
-            End::Garbled => &mut self.garbled,
-            End::Lost => &mut self.lost,
-            End::Replaced => &mut self.replaced,
-            End::Refused => &mut self.refused,
+            MessageEnd::Delivered => &mut self.delivered,
+            MessageEnd::Garbled => &mut self.garbled,
+            MessageEnd::Lost => &mut self.lost,
+            MessageEnd::Replaced => &mut self.replaced,
+            MessageEnd::Refused => &mut self.refused,
         };
         tally.add(bytes);
     }

@@ -1,25 +1,25 @@
 //! The echo workload: pairs of machines that throw one message back and forth, for ever.
 //!
 //! It measures the simulator and nothing else: the machines do next to nothing. Benchmarks and tests
-//! share it, so that what is timed is what is checked. Run `ecumene bench sim`.
+//! share it, so that the timed code is the tested code. Run `ecumene bench sim`.
 
 use crate::{Profile, Sim};
 use machine::{Input, Lane, LatestKey, Machine, Outbox, Span, Time};
 use wire::{DecodeError, Message};
 
-/// How long a message is, in bytes: about a pose with its header.
+/// The length of a message, in bytes: about a pose with its header.
 const BALL_LEN: usize = 32;
 
-/// The way between the two of a pair: a good home connection.
+// The link between the two of a pair: a good home connection.
 const DELAY: Span = Span::from_millis(10);
 const JITTER: Span = Span::from_millis(5);
 
-/// What goes back and forth.
+/// The message that goes back and forth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ball {
-    /// How often it was thrown.
+    /// Number of times that the message was sent.
     pub throws: u64,
-    /// Weight.
+    /// Padding up to the size of a pose; its first byte is the number of the ball.
     pub filling: [u8; BALL_LEN - 8],
 }
 
@@ -40,23 +40,23 @@ impl Message for Ball {
 /// A machine that answers each message.
 #[derive(Clone, Debug)]
 pub struct Echo {
-    /// How many balls it throws to each new peer.
+    /// The number of balls that it sends to each new peer.
     opens: u64,
     heard: u64,
 }
 
 impl Echo {
-    /// One that throws `balls` balls to each peer that comes up.
+    /// A machine that sends `balls` balls to each peer whose link comes up.
     pub const fn opening(balls: u64) -> Self {
         Self { opens: balls, heard: 0 }
     }
 
-    /// One that only answers.
+    /// A machine that only answers what it receives.
     pub const fn answering() -> Self {
         Self::opening(0)
     }
 
-    /// How many messages it got.
+    /// The number of messages that reached this machine.
     pub const fn heard(&self) -> u64 {
         self.heard
     }
@@ -87,25 +87,25 @@ impl Machine for Echo {
     }
 }
 
-/// What a run did.
+/// The result of one run of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// How many inputs reached machines.
+pub struct EchoReport {
+    /// Number of inputs that reached machines.
     pub events: u64,
-    /// The hash of the history.
+    /// The history hash of the run.
     pub history: u64,
 }
 
 /// Runs `pairs` pairs, one ball each, until `events` inputs reached machines. With no pair there is
 /// nothing to run.
-pub fn run(seed: u64, pairs: u32, events: u64) -> Report {
+pub fn run(seed: u64, pairs: u32, events: u64) -> EchoReport {
     let mut sim = Sim::new(seed);
     for _ in 0..pairs {
         let (a, b) = (sim.add(Echo::opening(1)), sim.add(Echo::answering()));
         sim.connect(a, b, Profile::new(DELAY).with_jitter(JITTER));
     }
     while sim.events() < events && sim.step() {}
-    Report { events: sim.events(), history: sim.history() }
+    EchoReport { events: sim.events(), history: sim.history() }
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_told() {
+    fn it_stops_after_the_given_number_of_events() {
         assert_eq!(run(1, 3, 100).events, 100);
         assert_eq!(run(1, 0, 100).events, 0);
     }

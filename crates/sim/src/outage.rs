@@ -1,8 +1,8 @@
-//! A direction cut without a word: both ends believe in the link, but nothing comes through.
+//! A silently cut direction: both ends still have the link, but nothing comes through.
 //!
-//! `Latest` messages that leave or fly meanwhile are lost. `Sure` messages fly as always, so they come in
+//! `Latest` messages that leave or are in flight meanwhile are lost. `Sure` messages travel as always, so they come in
 //! order to the place of the cut and are held there, as by a transport that tries them again. After healing
-//! the last try gets through: what is held arrives one trip later, and `Sure` messages that come in
+//! the last try gets through: the held messages arrive one trip later, and `Sure` messages that come in
 //! meanwhile queue up behind it. If the cut lasts too long, the transport gives up and the link dies.
 //!
 //! A sender that crashed tries nothing again: then everything `Sure` that meets the cut is lost, and
@@ -16,22 +16,22 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Outage {
     phase: Phase,
-    /// Whether the sender is gone.
+    /// True if the sending machine crashed.
     orphaned: bool,
     held: VecDeque<BufferId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing comes through; at this time the link dies.
+    /// Nothing comes through; unless healed before, the link dies at this time.
     Cut(Time),
-    /// At this time what was held comes through.
+    /// The held messages come through at this time.
     Healed(Time),
 }
 
-/// What becomes of a `Sure` message that comes to the place of an outage.
+/// The result of an outage for a `Sure` message that meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting {
+pub(crate) enum OutageResult {
     Held,
     Lost,
 }
@@ -46,12 +46,12 @@ impl Outage {
         matches!(self.phase, Phase::Cut(_))
     }
 
-    /// Cut again before what was held came through.
+    /// Cuts again before the held messages came through.
     pub(crate) const fn cut_again(&mut self, dies: Time) {
         self.phase = Phase::Cut(dies);
     }
 
-    /// Healed: what is held comes through at `arrival`.
+    /// Heals the cut: the held messages come through at `arrival`.
     pub(crate) const fn heal(&mut self, arrival: Time) {
         self.phase = Phase::Healed(arrival);
     }
@@ -60,37 +60,40 @@ impl Outage {
         self.phase == Phase::Cut(now)
     }
 
-    /// Whether this outage has nothing left to delay once it is healed.
+    /// True if this outage has nothing left to delay once it is healed.
     pub(crate) fn is_idle(&self) -> bool {
         self.held.is_empty() && !self.orphaned
     }
 
-    pub(crate) fn meet(&mut self, sure: BufferId) -> Meeting {
+    pub(crate) fn hold_or_lose(&mut self, sure: BufferId) -> OutageResult {
         if self.orphaned {
-            return Meeting::Lost;
+            return OutageResult::Lost;
         }
         self.held.push_back(sure);
-        Meeting::Held
+        OutageResult::Held
     }
 
     /// The first message held, if now is the time at which it comes through.
     pub(crate) fn release(&mut self, now: Time) -> Option<BufferId> {
+        // Cut again since, or healed for another time: that outage has a release of its own.
         if self.phase != Phase::Healed(now) {
             return None;
         }
         self.held.pop_front()
     }
 
-    /// The sender is gone. Gives back what is lost with it; what comes through already is in flight.
+    /// The sending machine crashed. Returns the messages that are lost with it; after healing there are none, since
+    /// the held messages count as in flight.
     pub(crate) fn orphan(&mut self) -> VecDeque<BufferId> {
         if !self.is_cut() {
             return VecDeque::new();
         }
+        // From now on no `Sure` message may pass the cut, even after healing: there would be a gap.
         self.orphaned = true;
         std::mem::take(&mut self.held)
     }
 
-    /// The link is gone: gives back everything held.
+    /// The messages still held, for a link that is gone.
     pub(crate) fn into_held(self) -> VecDeque<BufferId> {
         self.held
     }

@@ -1,12 +1,12 @@
-//! What a link is like, in one direction.
+//! The profile of a link in one direction: delay, jitter, loss, rate.
 
 use crate::config;
 use machine::Span;
 use std::num::NonZeroU64;
 use thiserror::Error;
 
-/// The character of a link in one direction. Made by [`Profile::new`] and the `with_` functions, which
-/// refuse what cannot be.
+/// The properties of a link in one direction. Made by [`Profile::new`] and the `with_` functions, which
+/// refuse impossible values.
 ///
 /// ```
 /// use machine::Span;
@@ -28,37 +28,37 @@ pub struct Profile {
     pub(crate) rate: Option<NonZeroU64>,
     pub(crate) queue_limit: usize,
     pub(crate) overhead: usize,
-    pub(crate) quirks: Quirks,
+    pub(crate) latest_faults: LatestFaults,
 }
 
-/// What a link does to few `Latest` messages.
+/// Duplication and large delays that hit few `Latest` messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Quirks {
-    /// How likely a second copy arrives.
+pub(crate) struct LatestFaults {
+    /// Probability that a second copy arrives, 0 to 1.
     pub(crate) duplication: f64,
-    /// How likely a message is later than the others.
+    /// Probability that a message is much later than the others, 0 to 1.
     pub(crate) straggling: f64,
-    /// By how much at most.
+    /// The most that such a message is delayed in addition.
     pub(crate) lateness_max: Span,
 }
 
-impl Quirks {
+impl LatestFaults {
     pub(crate) const NONE: Self = Self { duplication: 0.0, straggling: 0.0, lateness_max: Span::ZERO };
 }
 
-/// Why a profile was refused.
+/// The reason why a profile was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum ProfileError {
-    /// Not a probability.
+    /// The loss is not a number from 0 to 1.
     #[error("a loss of {0} is not a probability: give a number from 0 to 1")]
     Loss(f64),
-    /// Not a probability.
+    /// The duplication is not a number from 0 to 1.
     #[error("a duplication of {0} is not a probability: give a number from 0 to 1")]
     Duplication(f64),
-    /// Not a probability.
+    /// The share of late messages is not a number from 0 to 1.
     #[error("{0} is no probability for a message to be late: give a number from 0 to 1")]
     Stragglers(f64),
-    /// Nothing would ever leave.
+    /// The rate is zero, so that no message would ever leave.
     #[error("a link at 0 bytes per second carries nothing: give a rate, or cut the link")]
     Rate,
 }
@@ -67,21 +67,21 @@ impl Profile {
     /// A link that delivers everything after exactly `delay`, however much it is given.
     pub const fn new(delay: Span) -> Self {
         let queue_limit = config::QUEUE_LIMIT;
-        let quirks = Quirks::NONE;
-        Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0, quirks }
+        let latest_faults = LatestFaults::NONE;
+        Self { delay, jitter: Span::ZERO, loss: 0.0, rate: None, queue_limit, overhead: 0, latest_faults }
     }
 
-    /// How long a message takes at least.
+    /// The least time that a message takes.
     pub const fn delay(&self) -> Span {
         self.delay
     }
 
-    /// What chance adds to that at most, without loss or quirks.
+    /// The most that jitter adds to the delay of a message.
     pub const fn jitter(&self) -> Span {
         self.jitter
     }
 
-    /// How likely each try is lost.
+    /// The probability that a try is lost, 0 to 1.
     pub const fn loss(&self) -> f64 {
         self.loss
     }
@@ -100,16 +100,16 @@ impl Profile {
     /// Lets a `Latest` message arrive twice with probability `duplication`; the second copy has a trip time
     /// of its own. `Sure` messages are never doubled: a transport throws second copies away.
     pub fn with_duplication(self, duplication: f64) -> Result<Self, ProfileError> {
-        let quirks = Quirks { duplication, ..self.quirks };
-        let valid = is_probability(duplication).then_some(Self { quirks, ..self });
+        let latest_faults = LatestFaults { duplication, ..self.latest_faults };
+        let valid = is_probability(duplication).then_some(Self { latest_faults, ..self });
         valid.ok_or(ProfileError::Duplication(duplication))
     }
 
     /// Delays a `Latest` message by up to `lateness_max` more, drawn evenly, with probability `share`: it got
-    /// stuck in some buffer. It arrives only if its link still lives by then.
+    /// stuck in some buffer. It arrives only if its link is still up by then.
     pub fn with_stragglers(self, share: f64, lateness_max: Span) -> Result<Self, ProfileError> {
-        let quirks = Quirks { straggling: share, lateness_max, ..self.quirks };
-        is_probability(share).then_some(Self { quirks, ..self }).ok_or(ProfileError::Stragglers(share))
+        let latest_faults = LatestFaults { straggling: share, lateness_max, ..self.latest_faults };
+        is_probability(share).then_some(Self { latest_faults, ..self }).ok_or(ProfileError::Stragglers(share))
     }
 
     /// Lets `rate` bytes leave per second; what comes faster waits.
@@ -130,7 +130,7 @@ impl Profile {
     }
 }
 
-/// Also false for NaN.
+/// False for NaN, too, which no comparison contains.
 fn is_probability(p: f64) -> bool {
     (0.0..=1.0).contains(&p)
 }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_values_are_refused() {
         let profile = Profile::new(Span::ZERO);
         for loss in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             assert!(matches!(profile.with_loss(loss), Err(ProfileError::Loss(_))), "{loss}");

@@ -1,4 +1,4 @@
-//! The event queue: what will happen, in the order of time, and at one time in the order it was pushed.
+//! The event queue: entries in the order of time, and at one time in the order in which they were pushed.
 //!
 //! A wheel of wheels instead of a heap, because time only moves forward. Read an instant as eleven
 //! digits of six bits. An entry waits on the level of the highest digit in which it differs from the
@@ -7,7 +7,7 @@
 //! for delays below 262 ms), where a heap compares it with a logarithm of all others.
 //!
 //! Entries of one instant always share a slot, and slots are lists that keep their order: no insertion
-//! number is needed to tell who came first. The lists run through one slab, which grows to the largest
+//! number is needed to tell which entry came first. The lists run through one slab, which grows to the largest
 //! number of entries that ever waited and is not allocated again.
 
 use machine::Time;
@@ -19,10 +19,10 @@ const LEVELS: usize = u64::BITS.div_ceil(DIGIT_BITS) as usize;
 /// The end of a list.
 const NIL: u32 = u32::MAX;
 
-/// Waiting entries. Time does not go back: nothing may be pushed before what was popped last.
+/// Waiting entries. Time does not go back: no entry may be pushed before the one popped last.
 #[derive(Debug)]
 pub(crate) struct EventQueue<T> {
-    nodes: Vec<Node<T>>,
+    nodes: Vec<QueueNode<T>>,
     /// The first node to reuse.
     free: u32,
     levels: [Level; LEVELS],
@@ -33,7 +33,7 @@ pub(crate) struct EventQueue<T> {
 }
 
 #[derive(Debug)]
-struct Node<T> {
+struct QueueNode<T> {
     at: u64,
     next: u32,
     item: T,
@@ -69,7 +69,7 @@ impl<T: Copy> EventQueue<T> {
     pub(crate) fn push(&mut self, at: Time, item: T) {
         let at = at.as_micros();
         assert!(self.base <= at, "the past cannot be changed");
-        let node = self.store(Node { at, next: NIL, item });
+        let node = self.store(QueueNode { at, next: NIL, item });
         self.link(node, at);
     }
 
@@ -80,9 +80,11 @@ impl<T: Copy> EventQueue<T> {
             let level = self.occupied.trailing_zeros();
             let slot = self.levels[level as usize].occupied.trailing_zeros();
             let start = slot_start(self.base, level, slot);
+            // The slot begins after the limit; `base` stays, so that earlier entries can still be pushed.
             if limit.as_micros() < start {
                 return None;
             }
+            // No entry lies before `start`: this is the lowest slot of the lowest level that holds anything.
             self.base = start;
             if level == 0 {
                 return Some((Time::from_micros(start), self.take_first(slot)));
@@ -92,7 +94,7 @@ impl<T: Copy> EventQueue<T> {
         None
     }
 
-    fn store(&mut self, node: Node<T>) -> u32 {
+    fn store(&mut self, node: QueueNode<T>) -> u32 {
         if self.free == NIL {
             let index = u32::try_from(self.nodes.len()).ok().filter(|&it| it != NIL);
             self.nodes.push(node);
@@ -124,7 +126,8 @@ impl<T: Copy> EventQueue<T> {
         let mut node = self.levels[level as usize].slots[slot as usize].first;
         self.mark_empty(level, slot);
         while node != NIL {
-            let Node { at, next, .. } = self.nodes[node as usize];
+            let QueueNode { at, next, .. } = self.nodes[node as usize];
+            // `link` appends the node to another list, whose end it becomes.
             self.nodes[node as usize].next = NIL;
             self.link(node, at);
             node = next;
@@ -136,6 +139,7 @@ impl<T: Copy> EventQueue<T> {
         let index = list.first;
         let node = &mut self.nodes[index as usize];
         list.first = node.next;
+        // The node becomes the head of the free list, and its place is reused first.
         node.next = self.free;
         let item = node.item;
         self.free = index;
@@ -176,17 +180,17 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(Clone, Debug)]
-    enum Step {
+    enum QueueStep {
         /// Push this long after the last limit.
         Push(u64),
         /// Pop everything up to this long after the last limit.
         Advance(u64),
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<QueueStep>> {
         let ahead = prop_oneof![0u64..4, 0u64..5_000, 0u64..10_000_000, 0u64..u64::MAX / 128];
         let step = (any::<bool>(), ahead)
-            .prop_map(|(push, by)| if push { Step::Push(by) } else { Step::Advance(by) });
+            .prop_map(|(push, by)| if push { QueueStep::Push(by) } else { QueueStep::Advance(by) });
         proptest::collection::vec(step, 0..100)
     }
 
@@ -204,11 +208,11 @@ mod tests {
             let (mut queue, mut model, mut now) = (EventQueue::new(), BTreeMap::new(), 0);
             for (number, step) in steps.into_iter().enumerate() {
                 match step {
-                    Step::Push(by) => {
+                    QueueStep::Push(by) => {
                         queue.push(Time::from_micros(now + by), number);
                         model.insert((now + by, number), number);
                     }
-                    Step::Advance(by) => {
+                    QueueStep::Advance(by) => {
                         now += by;
                         pop_both(&mut queue, &mut model, now);
                     }

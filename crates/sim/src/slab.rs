@@ -1,6 +1,6 @@
-//! Numbered places for values that wait, so that queue entries stay small whatever they stand for.
+//! Numbered places for commands that wait, so that queue entries hold a number and stay small.
 
-/// Values under numbers that are used again after the value left.
+/// Values under numbers. The number of a value that was taken is used again.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -12,7 +12,7 @@ impl<T> Slab<T> {
         Self { places: Vec::new(), free: Vec::new() }
     }
 
-    /// Keeps `value` and says under which number.
+    /// Keeps `value` and returns its number.
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(value);

@@ -1,4 +1,4 @@
-//! The last things that happened, as text, for a person who looks for the reason.
+//! The newest inputs and faults as text, for debugging.
 
 use machine::{Address, Input, Time};
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::fmt::Debug;
 pub(crate) struct Trace<M, C> {
     lines: VecDeque<String>,
     capacity: usize,
-    /// Only who turns tracing on must be able to show messages and commands.
+    /// A function pointer, so that only experiments that turn tracing on need `Debug` messages and commands.
     show: fn(&Input<M, C>) -> String,
 }
 
@@ -25,6 +25,7 @@ impl<M, C> Trace<M, C> {
     }
 
     pub(crate) fn note(&mut self, at: Time, address: Address, what: &str) {
+        // The oldest line makes room, so that memory stays bounded.
         if self.lines.len() == self.capacity {
             self.lines.pop_front();
         }

@@ -18,7 +18,7 @@ pub const ZONES_MAX: usize = 4_096;
 pub const DEPTH_MAX: usize = 128;
 
 /// The highest version a partition may be read with: more changes than any world makes, and as many
-/// left to count, so that counting on from data someone else wrote never overflows.
+/// left to count, so that counting on from a version read from outside never overflows.
 pub const VERSION_MAX: PartitionVersion = PartitionVersion(u64::MAX / 2);
 
 /// The most regions that one circle of the range R may meet after a split: as many as come together

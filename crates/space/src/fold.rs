@@ -1,25 +1,25 @@
-//! Which cells of an endless plane share a slot of a small table.
+//! A folding of an endless plane of cells into a small table of slots.
 //!
-//! The cell in column `c` and row `r` has slot `(c + r × step) mod slots`, so the cells of a row follow each other. Those
-//! that share a slot form a lattice. If the table were a torus, that lattice would be a square one, and what people build
-//! is square, too: towns at the torus' period would all look into each other, and a long road into itself. So the
-//! number of slots is prime and the step is chosen as for Fibonacci lattices: whatever lies in a rectangle of fewer
-//! than [`Fold::window`] cells has slots of its own, be it a square or a road a thousand times as long as wide. Of
-//! what is larger and built regularly, some does share slots, but no more the larger the world is.
+//! The cell in column `c` and row `r` has slot `(c + r × step) mod slots`, so the cells of a row follow each other.
+//! Those that share a slot form a lattice. If the table were a torus, that lattice would be a square one, and what
+//! people build is square, too: towns at the torus' period would all look into each other, and a long road into itself.
+//! So the number of slots is prime and the step is chosen as for Fibonacci lattices: whatever lies in a rectangle of
+//! fewer than [`Fold::window`] cells has slots of its own, be it a square or a road a thousand times as long as wide.
+//! Larger regular patterns do share some slots, but not more in a larger world.
 
-/// One way to fold the plane.
+/// A folding of the plane with a certain number of slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
-    /// How many slots there are.
+    /// Number of slots, a prime (or 1).
     pub(crate) slots: u32,
-    /// How many slots farther the next row is.
+    /// Distance in slots from a cell to the one in the next row.
     pub(crate) step: u32,
     /// Rectangles of fewer cells than this never meet themselves.
     window: u32,
 }
 
-/// By the power of two that `slots` is the largest prime below: slots, step, window. Of all steps (from 2^13 on, of 6,000
-/// around the golden section) these have the largest window.
+/// By the power of two that `slots` is the largest prime below: slots, step, window. Of all steps (from 2^13 on, of
+/// 6,000 around the golden section) these have the largest window.
 const FOLDS: [(u32, u32, u32); 32] = [
     (1, 0, 1),
     (2, 1, 3),
@@ -67,13 +67,13 @@ impl Fold {
         ((column as u64 + row as u64 * self.step as u64) % self.slots as u64) as u32
     }
 
-    /// The slot that is `by` farther; `by` is less than all of them.
+    /// The slot that is `by` farther; `by` is less than the number of slots.
     pub(crate) const fn beyond(self, slot: u32, by: u32) -> u32 {
         let sum = slot + by;
         if sum < self.slots { sum } else { sum - self.slots }
     }
 
-    /// Whether all cells of a rectangle surely have slots of their own.
+    /// True if all cells of a rectangle surely have slots of their own.
     pub(crate) const fn keeps_apart(self, columns: u32, rows: u32) -> bool {
         (columns as u64 * rows as u64) < self.window as u64
     }
@@ -93,7 +93,8 @@ mod tests {
     }
 
     /// The least rectangle that holds two cells of one slot. One that is smaller than the window has few rows or few
-    /// columns, so that it is enough to look at each few rows for the columns that go with them, and the other way round.
+    /// columns, so that it is enough to look at each few rows for the columns that go with them, and the other way
+    /// round.
     fn smallest_meeting(fold: Fold) -> u64 {
         let slots = u64::from(fold.slots);
         let few = u64::from(fold.window).isqrt() + 1;
@@ -107,7 +108,7 @@ mod tests {
         least
     }
 
-    /// What makes 1 when multiplied by `number`, modulo a prime (Fermat).
+    /// The inverse of `number` modulo a prime (Fermat).
     fn inverse(number: u64, prime: u64) -> u64 {
         let (mut power, mut square, mut left) = (1, number, prime - 2);
         while 0 < left {

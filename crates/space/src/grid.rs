@@ -6,7 +6,7 @@
 //! can hold points that are not near: the caller tests distances itself, which it must do anyway.
 //!
 //! It allocates only when there are more points than ever before. It knows indices and coordinates,
-//! never what they stand for.
+//! never what these stand for.
 
 use crate::Distance;
 use crate::fold::Fold;
@@ -15,7 +15,7 @@ use std::ops::Range;
 /// The smallest width of a cell, in millimetres; [`Axis::cell`] needs more than one.
 const CELL_MIN: u32 = 2;
 
-/// Points sorted by cell.
+/// A uniform grid of points, sorted by cell.
 ///
 /// ```
 /// use space::{Distance, Grid, Position};
@@ -41,7 +41,7 @@ const CELL_MIN: u32 = 2;
 pub struct Grid {
     axis: Axis,
     fold: Fold,
-    /// Where each slot's points start in the sorted arrays; one more than there are slots.
+    /// The index of each slot's first point in the sorted arrays, and at the end the number of points.
     starts: Vec<u32>,
     /// Each point's slot, by original index.
     slots: Vec<u32>,
@@ -100,6 +100,7 @@ impl Grid {
     pub fn for_each_run(&self, x: i32, y: i32, reach: Distance, mut visit: impl FnMut(Range<usize>)) {
         let (left, right) = self.axis.cells(x, reach.millimetres());
         let (low, high) = self.axis.cells(y, reach.millimetres());
+        // Cells of so large a rectangle may share slots, and a run could be handed out twice.
         if !self.fold.keeps_apart(right - left + 1, high - low + 1) {
             return self.visit_slots(0, self.fold.slots - 1, &mut visit);
         }
@@ -114,12 +115,13 @@ impl Grid {
         }
     }
 
-    /// Hands out what the cell in slot `first` and `more` cells to its right hold.
+    /// Hands out the points of the cell in slot `first` and of `more` cells to its right.
     fn visit_cells(&self, first: u32, more: u32, visit: &mut impl FnMut(Range<usize>)) {
         let last = self.fold.beyond(first, more);
         if first <= last {
             return self.visit_slots(first, last, visit);
         }
+        // The cells run over the end of the table: the rest of them is at its beginning.
         self.visit_slots(0, last, visit);
         self.visit_slots(first, self.fold.slots - 1, visit);
     }
@@ -133,6 +135,7 @@ impl Grid {
 
     /// Makes room for `points` points, with about two to four slots each.
     fn fit(&mut self, points: usize) {
+        // Twice as many slots must fit 31 bits.
         let points = u32::try_from(points).ok().filter(|&it| it <= 1 << 30);
         let points = points.expect("a tick moves at most 2^30 points");
         let bits = (2 * points).max(1).next_power_of_two().ilog2();
@@ -200,7 +203,7 @@ impl Axis {
         (self.cell(low), self.cell(coordinate.saturating_add_unsigned(reach)))
     }
 
-    /// How far the nearest coordinate of `cell` is.
+    /// The distance of the nearest coordinate of `cell`.
     const fn distance(self, cell: u32, coordinate: i32) -> u32 {
         let (here, low) = (from_least(coordinate) as u64, cell as u64 * self.width as u64);
         let high = low + self.width as u64 - 1;
@@ -208,7 +211,7 @@ impl Axis {
     }
 }
 
-/// How far a coordinate is from the least `i32`.
+/// The distance of a coordinate from the least `i32`.
 const fn from_least(coordinate: i32) -> u32 {
     coordinate.cast_unsigned() ^ (1 << 31)
 }

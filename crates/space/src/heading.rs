@@ -1,4 +1,4 @@
-//! Where somebody faces.
+//! The direction in which an object faces.
 
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Heading(pub u16);
 
 impl Heading {
-    /// Towards growing x.
+    /// The direction of growing x.
     pub const EAST: Self = Self(0);
-    /// Towards growing y.
+    /// The direction of growing y.
     pub const NORTH: Self = Self(1 << 14);
 
     /// The direction of the step (`dx`, `dy`); `None` if it leads nowhere.
@@ -26,14 +26,15 @@ impl Heading {
         Some(Self((turns * 65_536.0).round() as i32 as u16))
     }
 
-    /// The unit vector, the same bits on every machine. Along an axis it is exact, so that what is exactly beside
-    /// somebody is neither before nor behind them.
+    /// The unit vector, the same bits on every platform. Along an axis it is exact, so that an object exactly beside
+    /// an observer is neither before nor behind it.
     pub fn unit(self) -> (f32, f32) {
         match self.0 {
             0x0000 => (1.0, 0.0),
             0x4000 => (0.0, 1.0),
             0x8000 => (-1.0, 0.0),
             0xc000 => (0.0, -1.0),
+            // `libm` and not the platform's library, which may round differently.
             other => {
                 let angle = f64::from(other) / 65_536.0 * std::f64::consts::TAU;
                 (libm::cos(angle) as f32, libm::sin(angle) as f32)
@@ -41,7 +42,7 @@ impl Heading {
         }
     }
 
-    /// The opposite direction.
+    /// The direction turned by half a turn.
     pub const fn reversed(self) -> Self {
         Self(self.0.wrapping_add(1 << 15))
     }

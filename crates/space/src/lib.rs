@@ -1,6 +1,6 @@
-//! Space, exact: where things are, how they move, and who owns which place.
+//! Exact geometry: positions, motions, and the partition of the world into the regions of zones.
 //!
-//! Coordinates are whole millimetres, so every machine agrees on every border, whatever its processor.
+//! Coordinates are whole millimetres, so every host and client agrees on every border, whatever its processor.
 //! Floats appear only at the edges: metres typed by people come in through checked constructors, and
 //! unit vectors go out to interest management and drawing. Planning may use them too: a split refused
 //! for a millimetre costs nothing.
@@ -34,8 +34,9 @@ pub use line::{Line, SamePoint, Side};
 pub use motion::{Millis, Motion, VELOCITY_MAX, Velocity};
 pub use name::{Epoch, ObjectId, ZoneId};
 pub use partition::{
-    Entry, GrowError, MergeError, Outline, OutlineError, Partition, PartitionVersion, SplitError, TooCrowded,
+    GrowError, MergeError, Outline, OutlineEntry, OutlineError, Partition, PartitionVersion, SplitError,
+    TooCrowded,
 };
 pub use polygon::{Polygon, PolygonError};
 pub use position::{COORDINATE_MAX, COORDINATE_MIN, Distance, OutOfRange, Position};
-pub use voronoi::{Neighbour, Voronoi};
+pub use voronoi::{Voronoi, VoronoiNeighbour};

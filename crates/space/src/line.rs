@@ -55,17 +55,17 @@ impl Line {
         Ok(Self { first, second })
     }
 
-    /// The point it comes from.
+    /// The first of the two points that gave the line.
     pub const fn first(&self) -> Position {
         self.first
     }
 
-    /// The point it leads through.
+    /// The second of the two points that gave the line.
     pub const fn second(&self) -> Position {
         self.second
     }
 
-    /// The same line, looked along the other way. What lies on it changes sides.
+    /// The same line in the other direction. Places on it change sides.
     #[must_use]
     pub const fn reversed(&self) -> Self {
         Self { first: self.second, second: self.first }
@@ -73,6 +73,7 @@ impl Line {
 
     /// The side that `place` is on.
     pub const fn side(&self, place: Position) -> Side {
+        // The line itself belongs to its left, so that each place has exactly one side.
         if 0 <= self.offset(place) { Side::Left } else { Side::Right }
     }
 
@@ -93,7 +94,7 @@ impl Line {
         along_x as i64 * y as i64 - along_y as i64 * x as i64
     }
 
-    /// From the first point to the second.
+    /// The step from the first point to the second.
     pub(crate) const fn step(&self) -> (i32, i32) {
         self.first.step_to(self.second)
     }

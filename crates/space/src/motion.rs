@@ -1,4 +1,4 @@
-//! How things move: straight trajectories in time, evaluated exactly.
+//! The motions of objects: straight trajectories in time, evaluated exactly.
 
 use crate::position::OutOfRange;
 use crate::{Heading, Position};
@@ -11,7 +11,7 @@ pub const VELOCITY_MAX: i32 = (1 << 24) - 1;
 
 /// A velocity in millimetres per second, each axis within [`VELOCITY_MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedVelocity")]
 pub struct Velocity {
     x: i32,
     y: i32,
@@ -19,26 +19,27 @@ pub struct Velocity {
 
 /// A velocity as bytes have it: not yet known to lie in range.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedVelocity {
     x: i32,
     y: i32,
 }
 
-impl TryFrom<Unchecked> for Velocity {
+impl TryFrom<UncheckedVelocity> for Velocity {
     type Error = OutOfRange;
 
-    fn try_from(it: Unchecked) -> Result<Self, OutOfRange> {
+    fn try_from(it: UncheckedVelocity) -> Result<Self, OutOfRange> {
         Self::new(it.x, it.y)
     }
 }
 
 impl Velocity {
-    /// Standing still.
+    /// The velocity of an object that stands still.
     pub const ZERO: Self = Self { x: 0, y: 0 };
 
     /// (`x`, `y`) millimetres per second.
     pub fn new(x: i32, y: i32) -> Result<Self, OutOfRange> {
         for value in [x, y] {
+            // Saturating, because `i32::MIN` has no absolute value.
             if VELOCITY_MAX < value.saturating_abs() {
                 let (value, high) = (f64::from(value), f64::from(VELOCITY_MAX));
                 return Err(OutOfRange { what: "a velocity in mm/s", value, low: -high, high });
@@ -54,12 +55,12 @@ impl Velocity {
         Ok(Self { x: checked(x)?, y: checked(y)? })
     }
 
-    /// Millimetres per second eastwards.
+    /// Speed to the east in millimetres per second.
     pub const fn x(self) -> i32 {
         self.x
     }
 
-    /// Millimetres per second northwards.
+    /// Speed to the north in millimetres per second.
     pub const fn y(self) -> i32 {
         self.y
     }
@@ -77,7 +78,7 @@ impl Millis {
         Self(time.as_millis())
     }
 
-    /// Its first instant.
+    /// The first instant of this millisecond.
     pub const fn time(self) -> Time {
         Time::from_millis(self.0)
     }
@@ -86,24 +87,24 @@ impl Millis {
 /// A trajectory: from `position` at `start` on with `velocity`, until a newer motion replaces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema)]
 pub struct Motion {
-    /// Where it starts.
+    /// Position at the start of the motion.
     pub position: Position,
-    /// How it goes on.
+    /// Constant velocity from the start on.
     pub velocity: Velocity,
-    /// Where the mover faces, which need not be where it goes.
+    /// Direction in which the object faces, which need not be that of its velocity.
     pub heading: Heading,
-    /// When it starts.
+    /// World time at which the motion starts.
     pub start: Millis,
-    /// Raised by every event that sets a motion, such as a teleport: what the mover sent before it
-    /// knew of the event is older, whatever its sequence says.
+    /// Raised by every event that sets a motion, such as a teleport: a move that the player sent before knowing
+    /// of the event is older, whatever its sequence says.
     pub generation: u32,
-    /// Counts the mover's own changes of course within a generation.
+    /// Number of the object's own changes of course within a generation.
     pub sequence: u32,
 }
 
 impl Motion {
-    /// Where this trajectory is at `now`: exact, rounded towards negative infinity, stopped at the ends
-    /// of the coordinate range. Before its start it is where it starts.
+    /// The position at `now`: exact, rounded towards negative infinity, stopped at the ends
+    /// of the coordinate range. Before its start a motion is at its first position.
     pub fn position_at(&self, now: Time) -> Position {
         let elapsed = now.since(self.start.time()).as_micros();
         let x = i64::from(self.position.x()) + travelled(self.velocity.x, elapsed);
@@ -111,14 +112,15 @@ impl Motion {
         Position::saturating(x, y)
     }
 
-    /// The same trajectory, told from the millisecond of `now` on, or from its start if that is still
+    /// The same trajectory, given from the millisecond of `now` on, or from its start if that is still
     /// to come. Its position is rounded once more, so it may run up to a millimetre behind.
     pub fn rebased(&self, now: Time) -> Self {
+        // Not before its start: a motion that has not begun stays at its first position.
         let start = Millis::floor(now).max(self.start);
         Self { position: self.position_at(start.time()), start, ..*self }
     }
 
-    /// Whether this replaces `other`, a motion of the same object.
+    /// True if this replaces `other`, a motion of the same object.
     pub const fn is_newer_than(&self, other: &Self) -> bool {
         self.generation > other.generation
             || self.generation == other.generation && self.sequence > other.sequence

@@ -1,4 +1,4 @@
-//! Names of the things that live in space.
+//! Names of zones and objects.
 
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct ZoneId(pub u32);
 
-/// Counts a zone's reigns; whatever carries an older epoch than the current one is refused.
+/// A term of leadership of a zone, counted from its first; messages of an older epoch than the current one are
+/// refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct Epoch(pub u32);
 
-/// An object's name for life: where and when it was born, and its number there. A zone can give out
-/// names without asking anyone, and no two zones can give out the same.
+/// An object's name for life: the zone and epoch of its birth, and its number there. A zone can give out
+/// names without asking another zone, and no two zones can give out the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct ObjectId {
     /// The zone it was born in.
     pub zone: ZoneId,
-    /// That zone's epoch then.
+    /// The epoch of that zone at the object's birth.
     pub epoch: Epoch,
     /// Its number in that zone and epoch.
     pub counter: u32,

@@ -1,26 +1,26 @@
-//! Who owns which place: the world, cut by split lines into one convex region per zone.
+//! The ownership of places: the world, cut by split lines into one convex region per zone.
 //!
 //! A partition is a value. Every change makes a new one with the next version, so that machines which
-//! know different versions can say so, and whoever holds one can rely on it. Each whole place of the
+//! know different versions can say so, and a machine that holds one can rely on it. Each whole place of the
 //! world has exactly one owner in every version.
 //!
-//! It knows nothing of hosts, load or objects: when to split, and what moves, others decide.
+//! It knows nothing of hosts, load or objects: its users decide when to split.
 
 mod change;
-mod crowd;
+mod crowding;
 mod node;
 mod outline;
 
 pub use change::{GrowError, MergeError, SplitError};
-pub use crowd::TooCrowded;
-pub use outline::{Entry, Outline, OutlineError};
+pub use crowding::TooCrowded;
+pub use outline::{Outline, OutlineEntry, OutlineError};
 
 use crate::{Distance, EDGES_MAX, Polygon, Position, ZoneId};
-use node::Node;
+use node::RegionNode;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Counts the changes of a partition.
+/// The number of changes that led to a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartitionVersion(pub u64);
 
@@ -28,11 +28,11 @@ pub struct PartitionVersion(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     version: PartitionVersion,
-    root: Arc<Node>,
-    /// The highest ID given out so far, living or not: what is named once stays named.
+    root: Arc<RegionNode>,
+    /// The highest ID given out so far, even if that zone has ended: an ID is never given out twice.
     highest: ZoneId,
     /// Every zone's leaf in the tree.
-    zones: BTreeMap<ZoneId, Arc<Node>>,
+    zones: BTreeMap<ZoneId, Arc<RegionNode>>,
 }
 
 impl Partition {
@@ -40,18 +40,18 @@ impl Partition {
     ///
     /// # Panics
     ///
-    /// If `bounds` was cut by hand until it had more than [`EDGES_MAX`] edges.
+    /// If `bounds` was cut from a larger polygon until it had more than [`EDGES_MAX`] edges.
     pub fn new(bounds: Polygon, zone: ZoneId) -> Self {
         assert!(bounds.lines().len() <= EDGES_MAX, "no world could be read back with bounds like these");
-        Self::from_root(PartitionVersion::default(), Node::zone(bounds.closed(), zone), zone)
+        Self::from_root(PartitionVersion::default(), RegionNode::zone(bounds.closed(), zone), zone)
     }
 
-    /// How many changes led here.
+    /// Number of changes that led to this partition.
     pub const fn version(&self) -> PartitionVersion {
         self.version
     }
 
-    /// The whole world.
+    /// The region of the whole world.
     pub fn bounds(&self) -> &Polygon {
         &self.root.region
     }
@@ -79,7 +79,7 @@ impl Partition {
     /// Fills `out` with the zones whose closed regions the closed disc meets, by ID.
     ///
     /// Two closed regions share their border, so a disc that only touches a border meets both zones:
-    /// nobody within `radius` is missed.
+    /// no zone within `radius` is missed.
     pub fn zones_touching(&self, centre: Position, radius: Distance, out: &mut Vec<ZoneId>) {
         out.clear();
         self.root.zones_touching(centre, radius, out);
@@ -102,7 +102,7 @@ impl Partition {
         Some(near)
     }
 
-    fn from_root(version: PartitionVersion, root: Arc<Node>, highest: ZoneId) -> Self {
+    fn from_root(version: PartitionVersion, root: Arc<RegionNode>, highest: ZoneId) -> Self {
         let mut zones = BTreeMap::new();
         root.index(&mut zones);
         Self { version, root, highest, zones }

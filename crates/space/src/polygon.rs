@@ -1,11 +1,11 @@
 //! Convex regions with exact edges.
 //!
-//! A region is what lies inside all of its edges. An edge made by a split belongs to the region on its
+//! A region is the set of points inside all of its edges. An edge made by a split belongs to the region on its
 //! left only, a corner to one region only, so the parts of a world cover it without gap or overlap.
 //! Only whole places have owners; distances are taken to the closed region, edges and corners
-//! included, so that what is near is never missed.
+//! included, so that a near region is never missed.
 //!
-//! Nothing here rounds, except what says "for drawing".
+//! Nothing here rounds, except functions that say "for drawing".
 
 use crate::vertex::Vertex;
 use crate::{CORNERS_MAX, Distance, Line, Position, Side};
@@ -23,7 +23,7 @@ pub struct Polygon {
 
 impl PartialEq for Polygon {
     fn eq(&self, other: &Self) -> bool {
-        // The way around may begin at any corner: a region cut from a larger one begins elsewhere.
+        // The list of edges may begin at any corner: a region cut from a larger one begins elsewhere.
         let begin = self.edges.first().and_then(|first| other.edges.iter().position(|it| it == first));
         let (ahead, behind) = other.edges.split_at(begin.unwrap_or_default());
         self.edges.iter().eq(behind.iter().chain(ahead))
@@ -34,25 +34,25 @@ impl Eq for Polygon {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge {
-    /// Where it starts; it ends where the next one starts.
+    /// The start of the edge; it ends where the next one starts.
     start: Vertex,
     /// The region lies on its left.
     line: Line,
-    /// Whether the region owns the places along it, its ends aside.
+    /// Closed if the region owns the places along the edge, its ends aside.
     rim: Rim,
-    /// Whether the region owns its start. A corner may lie on a border that only touches the region
+    /// Closed if the region owns the start of the edge. A corner may lie on a border that only touches the region
     /// there, so this does not follow from the two edges that meet in it.
     corner: Rim,
 }
 
-/// Whether a region owns a piece of its edge.
+/// The ownership of a piece of an edge: closed if the region owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rim {
     Open,
     Closed,
 }
 
-/// Why some corners make no region.
+/// The reason why some corners make no region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PolygonError {
     /// Too few or too many corners.
@@ -93,7 +93,7 @@ impl Polygon {
         Self::new(&[low, at(high.x(), low.y()), high, at(low.x(), high.y())])
     }
 
-    /// Whether the region owns `place`.
+    /// True if the region owns `place`.
     pub fn contains(&self, place: Position) -> bool {
         let mut touched = None;
         for (index, edge) in self.edges.iter().enumerate() {
@@ -108,14 +108,14 @@ impl Polygon {
 
     /// The parts on the left and on the right of `line`; `None` unless both have an area.
     ///
-    /// The left part owns what lies on the line, as far as this region owned it.
+    /// The left part owns the points on the line, as far as this region owned them.
     pub fn cut(&self, line: &Line) -> Option<(Self, Self)> {
         let side = |wanted| self.edges.iter().any(|edge| edge.start.offset(line).cmp(&0) == wanted);
         let both = side(Ordering::Greater) && side(Ordering::Less);
         both.then(|| (self.part(*line, Rim::Closed), self.part(line.reversed(), Rim::Open)))
     }
 
-    /// Whether the closed disc meets the closed region.
+    /// True if the closed disc meets the closed region.
     pub fn meets_disc(&self, centre: Position, radius: Distance) -> bool {
         let mut inside = true;
         for edge in &self.edges {
@@ -131,7 +131,7 @@ impl Polygon {
         inside || outer.any(|(edge, end)| edge.is_near_place(end, centre, radius))
     }
 
-    /// Whether some point of the closed region is at most `reach` away from some point of the other.
+    /// True if some point of the closed region is at most `reach` away from some point of the other.
     pub fn is_within(&self, reach: Distance, other: &Self) -> bool {
         // The shortest way between two disjoint convex regions starts or ends in a corner.
         !(self.is_apart_from(other) || other.is_apart_from(self))
@@ -157,6 +157,7 @@ impl Polygon {
     /// The area in square millimetres, rounded: for drawing and statistics.
     pub fn area_f64(&self) -> f64 {
         let corners: Vec<_> = self.vertices_f64().collect();
+        // Relative to a corner: far from the origin, products of coordinates would lose their last digits.
         let [ox, oy] = corners[0];
         let twice = corners.windows(2).map(|pair| {
             let [[ax, ay], [bx, by]] = [pair[0], pair[1]];
@@ -173,7 +174,7 @@ impl Polygon {
         self
     }
 
-    /// Whether both cover the same points, whoever owns the edges.
+    /// True if both cover the same points, whichever region owns the edges.
     pub(crate) fn covers_same(&self, other: &Self) -> bool {
         let sorted = |polygon: &Self| {
             let mut corners: Vec<_> = polygon.edges.iter().map(|edge| edge.start).collect();
@@ -202,13 +203,13 @@ impl Polygon {
         Some([edge.start.to_f64(), end.to_f64()])
     }
 
-    /// Each edge, with where it ends.
+    /// Each edge, with its end.
     fn segments(&self) -> impl Iterator<Item = (&Edge, &Vertex)> {
         let ends = self.edges.iter().cycle().skip(1).map(|edge| &edge.start);
         self.edges.iter().zip(ends)
     }
 
-    /// Whether every edge leads ahead along its line and has all other corners strictly on its left:
+    /// True if every edge leads ahead along its line and has all other corners strictly on its left:
     /// then the edges go around once, counterclockwise.
     fn is_convex(&self) -> bool {
         let is_side = |(edge, end): (&Edge, &Vertex)| {
@@ -218,7 +219,7 @@ impl Polygon {
         3 <= self.edges.len() && self.segments().all(is_side)
     }
 
-    /// Who owns `place`, a point of the closed region on edge `index`.
+    /// The ownership of `place`, a point of the closed region on edge `index`.
     fn rim_at(&self, index: usize, place: Position) -> Rim {
         let count = self.edges.len();
         let (edge, next) = (&self.edges[index], &self.edges[(index + 1) % count]);
@@ -232,7 +233,7 @@ impl Polygon {
         }
     }
 
-    /// What lies on the left of `line`, which must leave an area on both sides.
+    /// The part on the left of `line`, which must leave an area on both sides.
     fn part(&self, line: Line, rim: Rim) -> Self {
         let mut edges = Vec::with_capacity(self.edges.len() + 1);
         for (edge, end) in self.segments() {
@@ -259,12 +260,12 @@ impl Polygon {
         Self { edges }
     }
 
-    /// Whether some edge of this region has all of the other strictly outside.
+    /// True if some edge of this region has all of the other strictly outside.
     fn is_apart_from(&self, other: &Self) -> bool {
         self.lines().any(|line| other.edges.iter().all(|edge| edge.start.offset(line) < 0))
     }
 
-    /// Whether a corner is at most `reach` away from an edge of the other, a region apart from this.
+    /// True if a corner is at most `reach` away from an edge of the other, a region apart from this.
     fn has_corner_near(&self, reach: Distance, other: &Self) -> bool {
         let mut corners = self.edges.iter().map(|edge| &edge.start);
         corners.any(|corner| other.segments().any(|(edge, end)| edge.is_near(end, corner, reach)))
@@ -272,7 +273,7 @@ impl Polygon {
 }
 
 impl Edge {
-    /// Whether `place` is at most `reach` away from the edge, which ends at `end`.
+    /// True if `place` is at most `reach` away from the edge, which ends at `end`.
     fn is_near_place(&self, end: &Vertex, place: Position, reach: Distance) -> bool {
         if self.start.order_along(&self.line, place).is_gt() {
             return self.start.is_near_place(place, reach);
@@ -283,7 +284,7 @@ impl Edge {
         self.line.disc_side(place, reach).is_none()
     }
 
-    /// Whether `corner` is at most `reach` away from the edge, which ends at `end`.
+    /// True if `corner` is at most `reach` away from the edge, which ends at `end`.
     fn is_near(&self, end: &Vertex, corner: &Vertex, reach: Distance) -> bool {
         if self.start.compare_along(corner, &self.line).is_gt() {
             return self.start.is_near(corner, reach);
@@ -308,7 +309,7 @@ fn bounding_edge(corners: &[Position], index: usize) -> Result<Edge, PolygonErro
     }
 }
 
-/// A place whose coordinates come from places.
+/// A place whose coordinates come from other places, so that they are in range.
 fn at(x: i32, y: i32) -> Position {
     Position::saturating(x.into(), y.into())
 }

@@ -15,13 +15,13 @@ pub const COORDINATE_MAX: i32 = (1 << 30) - 1;
 
 const _: () = assert!(COORDINATE_MAX.checked_sub(COORDINATE_MIN).is_some());
 
-/// A number that is no place, distance or speed here: not finite, or beyond the range.
+/// The error for a number that is not finite or out of range as coordinate, distance or speed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("{what} must lie between {low} and {high}, not {value}")]
 pub struct OutOfRange {
-    /// What was being made, with its unit.
+    /// The quantity that was being made, with its unit.
     pub what: &'static str,
-    /// What was given.
+    /// The number that was given.
     pub value: f64,
     /// The least that is allowed.
     pub low: f64,
@@ -42,11 +42,11 @@ impl OutOfRange {
     }
 }
 
-/// A place, in millimetres, with both coordinates in range.
+/// A place in the world, in millimetres, with both coordinates in range.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema,
 )]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedPosition")]
 pub struct Position {
     x: i32,
     y: i32,
@@ -54,21 +54,21 @@ pub struct Position {
 
 /// A position as bytes have it: not yet known to lie in range.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedPosition {
     x: i32,
     y: i32,
 }
 
-impl TryFrom<Unchecked> for Position {
+impl TryFrom<UncheckedPosition> for Position {
     type Error = OutOfRange;
 
-    fn try_from(it: Unchecked) -> Result<Self, OutOfRange> {
+    fn try_from(it: UncheckedPosition) -> Result<Self, OutOfRange> {
         Self::new(it.x, it.y)
     }
 }
 
 impl Position {
-    /// Where both axes cross.
+    /// The place where both axes cross.
     pub const ORIGIN: Self = Self { x: 0, y: 0 };
 
     /// The place at (`x`, `y`) millimetres.
@@ -124,7 +124,7 @@ impl Position {
             + dy.unsigned_abs() as u64 * dy.unsigned_abs() as u64
     }
 
-    /// Whether `other` is at most `reach` away, exactly.
+    /// True if `other` is at most `reach` away, exactly.
     pub const fn is_within(self, reach: Distance, other: Self) -> bool {
         self.distance_squared(other) <= reach.squared()
     }
@@ -152,10 +152,10 @@ impl TryFrom<u32> for Distance {
 }
 
 impl Distance {
-    /// The longest.
+    /// The longest distance, about 2147 km.
     pub const MAX: Self = Self(i32::MAX as u32);
 
-    /// No distance.
+    /// A distance of zero millimetres.
     pub const ZERO: Self = Self(0);
 
     /// `metres` whole metres, for constants.
@@ -167,7 +167,7 @@ impl Distance {
         Self(metres * 1_000)
     }
 
-    /// `millimetres` millimetres.
+    /// A distance of `millimetres` millimetres.
     pub fn new(millimetres: u32) -> Result<Self, OutOfRange> {
         if i32::try_from(millimetres).is_ok() {
             return Ok(Self(millimetres));
@@ -176,22 +176,22 @@ impl Distance {
         Err(OutOfRange { what: "a distance in millimetres", value, low: 0.0, high })
     }
 
-    /// `metres` metres, to the nearest millimetre. NaN, infinities and what is negative are refused.
+    /// `metres` metres, to the nearest millimetre. NaN, infinities and negative numbers are refused.
     pub fn from_metres(metres: f64) -> Result<Self, OutOfRange> {
         OutOfRange::thousandths("a distance in metres", metres, 0, i32::MAX).map(|mm| Self(mm.unsigned_abs()))
     }
 
-    /// Millimetres.
+    /// The length in whole millimetres.
     pub const fn millimetres(self) -> u32 {
         self.0
     }
 
-    /// Metres, for people and drawings.
+    /// The length in metres, for messages and drawings.
     pub fn metres(self) -> f64 {
         f64::from(self.0) / 1e3
     }
 
-    /// Square millimetres, exact.
+    /// The square of the length in square millimetres, exact.
     pub const fn squared(self) -> u64 {
         self.0 as u64 * self.0 as u64
     }
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_place_is_refused() {
+    fn numbers_out_of_range_are_refused() {
         let beyond = [1_073_741.824, 1_073_741.823_4, -1_073_741.824_4, -1_073_741.825];
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300_f64].into_iter().chain(beyond) {
             assert!(Position::from_metres(bad, 0.0).is_err(), "{bad}");

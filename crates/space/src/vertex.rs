@@ -1,4 +1,4 @@
-//! Where two split lines cross: an exact fraction of millimetres.
+//! The crossing of two split lines: exact fractions of millimetres.
 //!
 //! Lines at any angle meet between the whole millimetres. A rounded corner would lie off its own
 //! lines and make a gap or an overlap, so corners are kept as fractions and compared without rounding.
@@ -38,12 +38,12 @@ impl From<Position> for Vertex {
 }
 
 impl Vertex {
-    /// Where two lines cross. They must not be parallel, and must cross within the coordinate range.
+    /// The crossing of two lines. They must not be parallel, and must cross within the coordinate range.
     pub(crate) fn crossing(one: &Line, other: &Line) -> Self {
         Self::anywhere(one, other).expect("parallel lines do not cross")
     }
 
-    /// Where two lines cross, if they do so within the coordinate range.
+    /// The crossing of two lines, if it lies within the coordinate range.
     pub(crate) fn checked_crossing(one: &Line, other: &Line) -> Option<Self> {
         let at = Self::anywhere(one, other)?;
         // w < 2^63 times 2^30 fits.
@@ -51,7 +51,7 @@ impl Vertex {
         (range.contains(&at.x) && range.contains(&at.y)).then_some(at)
     }
 
-    /// Where two lines cross, unless they are parallel. Beyond the coordinate range, `x` and `y` may
+    /// The crossing of two lines, unless they are parallel. Beyond the coordinate range, `x` and `y` may
     /// be too wide for anything but comparing them.
     fn anywhere(one: &Line, other: &Line) -> Option<Self> {
         let [(a1, b1, c1), (a2, b2, c2)] = [one, other].map(|line| {
@@ -70,7 +70,7 @@ impl Vertex {
         i128::from(a) * self.x + i128::from(b) * self.y + i128::from(c) * self.w
     }
 
-    /// Whether it is at most `reach` away from `line`.
+    /// True if it is at most `reach` away from `line`.
     pub(crate) fn is_near_line(&self, line: &Line, reach: Distance) -> bool {
         // 252 bits on the left, 62 + 63 + 126 = 251 on the right.
         let offset: U256 = self.offset(line).unsigned_abs().as_();
@@ -78,7 +78,7 @@ impl Vertex {
         offset * offset <= reach.squared().as_::<U256>() * line.length_squared().as_::<U256>() * w * w
     }
 
-    /// Whether it is at most `reach` away from `place`.
+    /// True if it is at most `reach` away from `place`.
     pub(crate) fn is_near_place(&self, place: Position, reach: Distance) -> bool {
         // Squares of 188 bits each; 62 + 126 = 188 on the right.
         let [dx, dy] = self.steps_from(place).map(|step| step.unsigned_abs().as_::<U256>());
@@ -86,7 +86,7 @@ impl Vertex {
         dx * dx + dy * dy <= reach.squared().as_::<U256>() * w * w
     }
 
-    /// Whether it is at most `reach` away from `other`.
+    /// True if it is at most `reach` away from `other`.
     pub(crate) fn is_near(&self, other: &Self, reach: Distance) -> bool {
         // Differences of 157 bits, squares of 314; 62 + 252 = 314 on the right.
         let [dx, dy] = [(self.x, other.x), (self.y, other.y)].map(|(mine, theirs)| {
@@ -98,7 +98,7 @@ impl Vertex {
         dx * dx + dy * dy <= reach.squared().as_::<U512>() * w * w
     }
 
-    /// Whether it lies before, level with or after `place`, going along `line`.
+    /// The order of this point and `place` along `line`: less if this point comes first.
     pub(crate) fn order_along(&self, line: &Line, place: Position) -> Ordering {
         // Steps of 94 bits times 31, two of them: 126.
         let [dx, dy] = self.steps_from(place);
@@ -106,7 +106,7 @@ impl Vertex {
         (dx * i128::from(x) + dy * i128::from(y)).cmp(&0)
     }
 
-    /// Whether it comes before, level with or after `other`, going along `line`.
+    /// The order of this point and `other` along `line`: less if this point comes first.
     pub(crate) fn compare_along(&self, other: &Self, line: &Line) -> Ordering {
         // 93 + 31 + 1 = 125 bits, times the other's 63: 188.
         let (x, y) = line.step();

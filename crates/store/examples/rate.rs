@@ -1,5 +1,5 @@
-//! How many synced appends a second a disk gives: `cargo run --release -p ecumene-store --example rate --
-//! FOLDER`.
+//! Measures how many synced appends per second a disk takes:
+//! `cargo run --release -p ecumene-store --example rate -- FOLDER`.
 //!
 //! 200-byte records in batches of 1, 16 and 128, three seconds each, in a folder that is left empty.
 
@@ -12,13 +12,12 @@
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use store::{Files, Limits, Log, StoreError};
+use store::{Files, Log, LogLimits, StoreError};
 
 const LASTS: Duration = Duration::from_secs(3);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder =
-        std::env::args_os().nth(1).ok_or("say in which folder to write: its disk is what is measured")?;
+    let folder = std::env::args_os().nth(1).ok_or("name a folder to write to: its disk is measured")?;
     for batch in [1, 16, 128] {
         let folder = PathBuf::from(&folder).join(format!("rate-{batch}"));
         let rate = measure(&folder, batch)?;
@@ -29,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn measure(folder: &Path, batch: usize) -> Result<f64, StoreError> {
-    let (mut log, _) = Log::open(Files::open(folder)?, 0, Limits::default())?;
+    let (mut log, _) = Log::open(Files::open(folder)?, 0, LogLimits::default())?;
     let records = vec![vec![7; 200]; batch];
     let start = Instant::now();
     let mut appends = 0;

@@ -4,7 +4,7 @@
 /// mebibytes are a thousand of them. A length field that says more is damage, not a record.
 pub const RECORD_MAX: usize = 4 << 20;
 
-/// What one append may hold in all, in bytes. It is written by one call and lies in one segment.
+/// The most bytes of one append. It is written by one call and lies in one segment.
 pub const APPEND_MAX: usize = 32 << 20;
 
 /// The longest snapshot, in bytes. It is held in memory as a whole, by the machine and by recovery.
@@ -13,30 +13,30 @@ pub const SNAPSHOT_MAX: usize = 1 << 30;
 /// The highest number of a record. Far enough from the end of `u64` that adding a batch never wraps.
 pub const INDEX_MAX: u64 = u64::MAX >> 1;
 
-/// A segment this long is followed by a new one, unless the caller says otherwise, in bytes. Small enough
+/// The length in bytes after which a segment is followed by a new one, unless the caller sets another. Small enough
 /// to be read and rewritten in a blink when the log is opened; large enough that creating files is rare.
 pub const SEGMENT_BYTES: u64 = 16 << 20;
 
-/// How far the search for whole records behind damage may go, as a multiple of the bytes searched.
-/// Bytes made to look like the start of long records everywhere would else take hours to refuse.
+/// The effort of the search for undamaged records behind damage, as a multiple of the bytes searched. Without a limit,
+/// bytes made to look like the start of long records everywhere would take hours to refuse.
 pub(crate) const SEARCH_FACTOR: usize = 8;
 
-/// How many bytes of a torn write a crash may garble on [`Memory`](crate::Memory). Disks write sectors
+/// The most bytes of a torn write that a crash garbles on a [`MemoryDisk`](crate::MemoryDisk). Disks write sectors
 /// whole, so this is unkind already; it stays under half a segment header, so that a garbled file
-/// can still be told from one that somebody else put there.
+/// can still be told from a file of another program.
 pub const GARBLED_MAX: usize = 16;
 
 const _: () = assert!(RECORD_MAX < APPEND_MAX);
 const _: () = assert!(APPEND_MAX < u32::MAX as usize); // A record's length is a `u32`.
 
-/// What a caller may choose.
+/// The limits that a caller may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// A segment this long is followed by a new one, in bytes. It may be longer by one append.
+pub struct LogLimits {
+    /// The length in bytes after which a segment is followed by a new one. It may be longer by one append.
     pub segment_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for LogLimits {
     fn default() -> Self {
         Self { segment_bytes: SEGMENT_BYTES }
     }

@@ -1,21 +1,21 @@
-//! What can go wrong, in words for whoever has to mend it.
+//! Errors of the store, in words for the operator who has to act on them.
 
 use crate::MediaError;
 use crate::config::{APPEND_MAX, INDEX_MAX, RECORD_MAX, SNAPSHOT_MAX};
 use crate::format::VERSION;
 use thiserror::Error;
 
-/// Why the store refused, or failed.
+/// The reason why the store refused, or failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
-    /// The disk did not do what it was asked.
+    /// The disk did not carry out an operation.
     #[error(transparent)]
     Media(#[from] MediaError),
 
     /// A file with a name of ours does not start like one of ours.
     #[error("{file} was not written by Ecumene: move it out of the folder, or choose another folder")]
     Foreign {
-        /// The file.
+        /// The name of the file.
         file: String,
     },
 
@@ -24,19 +24,19 @@ pub enum StoreError {
         "{file} has format {found}, this program knows format {VERSION}: open it with the version of Ecumene that wrote it"
     )]
     Version {
-        /// The file.
+        /// The name of the file.
         file: String,
-        /// Its format.
+        /// The format version of the file.
         found: u32,
     },
 
-    /// The state kept here has another shape than the program's.
+    /// The saved state has another shape than the program's.
     #[error(
         "the saved world has schema {found:016x}, the game has {expected:016x}: its State has changed shape. \
          Provide `migrate` to bring the saved world along, or start with `--fresh` to begin a new one"
     )]
     Schema {
-        /// The schema of what is kept.
+        /// The schema of the saved state.
         found: u64,
         /// The schema of the program.
         expected: u64,
@@ -45,9 +45,9 @@ pub enum StoreError {
     /// An append that does not follow the last record.
     #[error("record {found} does not follow: the log goes on with {expected}")]
     NotNext {
-        /// The number that would follow.
+        /// The number that the next record must have.
         expected: u64,
-        /// The number that came.
+        /// The number that the caller gave.
         found: u64,
     },
 
@@ -72,31 +72,31 @@ pub enum StoreError {
         "cannot cut from record {from} on: the snapshot already stands for every record up to {snapshot}"
     )]
     CutInSnapshot {
-        /// The first record to forget.
+        /// The number of the first record to delete.
         from: u64,
-        /// The last record that the snapshot stands for.
+        /// The last record that the snapshot covers.
         snapshot: u64,
     },
 
-    /// A snapshot older than the one kept: the records between them are gone.
+    /// A snapshot is older than the stored one: the records between them are gone.
     #[error("cannot keep a snapshot at record {index}: a newer one at {snapshot} is kept already")]
     OldSnapshot {
-        /// The last record that the refused snapshot stands for.
+        /// The last record that the refused snapshot covers.
         index: u64,
-        /// The last record that the kept snapshot stands for.
+        /// The last record that the stored snapshot covers.
         snapshot: u64,
     },
 
-    /// What was whole when the log was opened is no longer.
+    /// Bytes that were undamaged when the log was opened no longer are.
     #[error(
         "{file} has been damaged since it was opened: check the disk, then start again to see what is left"
     )]
     Damaged {
-        /// The file.
+        /// The name of the damaged file.
         file: String,
     },
 
-    /// An earlier change failed, so nobody knows what the disk holds.
+    /// An earlier change failed, so the contents of the disk are unknown.
     #[error(
         "an earlier write failed, so nothing more is written: open the store again to see what the disk holds"
     )]

@@ -1,6 +1,6 @@
 //! A folder of real files: the only I/O of this crate.
 //!
-//! One process at a time: the folder is locked while a [`Files`] lives, and the system lets go of the lock
+//! One process at a time: the folder is locked while a [`Files`] lives, and the operating system releases the lock
 //! when the process dies, however it dies.
 
 use crate::{Media, MediaError};
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 /// The file that carries the lock. It stays empty, and is not one of the files listed.
 const LOCK: &str = "lock";
 
-/// A folder.
+/// A medium on real files: one locked folder.
 #[derive(Debug)]
 pub struct Files {
     folder: PathBuf,
-    /// The file written last. What is written and what is synced go through one handle, because a system
-    /// that fails to write tells those handles that were open then.
+    /// The file written last. Writes and syncs go through one handle, because an operating system
+    /// that fails to write reports it only to handles that were open then.
     open: Option<(String, File)>,
     /// Holds the lock until dropped.
     _lock: File,
 }
 
 impl Files {
-    /// Opens a folder, making it if it is not there, and locks it.
+    /// Opens a folder, creates it if it is missing, and locks it.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, MediaError> {
         let folder = folder.into();
         make_folder(&folder).map_err(|error| explain(&folder, &error))?;
@@ -37,7 +37,7 @@ impl Files {
         }
     }
 
-    /// Where the files are.
+    /// The folder that holds the files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -96,6 +96,7 @@ impl Media for Files {
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), MediaError> {
+        // The handle would follow the file to its new name, and `open` goes by name.
         self.open = None;
         let renamed = fs::rename(self.folder.join(from), self.folder.join(to));
         self.explained(from, renamed)
@@ -112,7 +113,7 @@ impl Media for Files {
     }
 }
 
-/// The files in a folder. Folders and names that are not Unicode are none of ours.
+/// The files in a folder. Sub-folders and names that are not Unicode are not ours.
 fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -124,8 +125,8 @@ fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Makes a folder and those above it. Each name is synced where it stands: a log in a folder that a
-/// crash forgets is no log.
+/// Creates a folder and its parents. Each name is synced in its parent: a log in a folder that a
+/// crash removes is no log.
 fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -133,6 +134,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(above)?;
     match fs::create_dir(folder) {
+        // `AlreadyExists`: another process may have created it since the check above.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
         _ => sync_folder(above),
     }

@@ -1,52 +1,52 @@
 //! The bytes: names, headers, records and snapshots, drawn in `docs/store.md`.
 //!
 //! Writing appends to a buffer of the caller. Reading borrows, allocates nothing, and takes no byte on
-//! trust: whatever is not exactly what writing would produce is [`Bad`].
+//! trust: bytes that writing would not produce are a [`FormatError`].
 
 use crate::config::{INDEX_MAX, RECORD_MAX, SNAPSHOT_MAX};
 use crc32c::{crc32c, crc32c_append};
 
-/// The format written, and the only one known so far.
+/// The version of the format, the only one so far.
 pub(crate) const VERSION: u32 = 1;
 
 const SEGMENT_MAGIC: &[u8; 8] = b"ECUMELOG";
 const SNAPSHOT_MAGIC: &[u8; 8] = b"ECUMSNAP";
 
-/// How many bytes come before a segment's first record.
+/// Bytes before a segment's first record.
 pub(crate) const SEGMENT_HEADER: usize = 32;
-/// How many bytes come before a record's payload.
+/// Bytes before a record's payload.
 pub(crate) const RECORD_HEADER: usize = 16;
-/// How many bytes come before a snapshot's payload.
+/// Bytes before a snapshot's payload.
 pub(crate) const SNAPSHOT_HEADER: usize = 40;
 
 /// The name of a file that is not finished. It never survives an opening.
 pub(crate) const TEMPORARY: &str = "tmp";
-/// Goes before the name of a file that was set aside because it is damaged.
+/// The prefix of the name of a file that was set aside because it is damaged.
 pub(crate) const ASIDE: &str = "aside-";
 
 const SEGMENT_NAME: &str = "log-";
 const SNAPSHOT_NAME: &str = "snap-";
 const DIGITS: usize = 20;
 
-/// Why bytes are not what they should be.
+/// The reason why bytes are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
-    /// Not whole: too short, never written, or not what its checksum says.
+pub(crate) enum FormatError {
+    /// Incomplete: too short, never written, or its checksum does not fit.
     Broken,
-    /// Another magic: not ours.
+    /// Another magic: a file of another program.
     Foreign,
-    /// Whole, but of another format.
+    /// Undamaged, but of another format version.
     Version(u32),
 }
 
-/// What a segment says about itself.
+/// The header of a segment: its first record and its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub first: u64,
     pub schema: u64,
 }
 
-/// What a snapshot says about itself.
+/// The header of a snapshot: the last record it covers and its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SnapshotHeader {
     pub index: u64,
@@ -61,19 +61,20 @@ pub(crate) fn snapshot_name(index: u64) -> String {
     format!("{SNAPSHOT_NAME}{index:0DIGITS$}")
 }
 
-/// The number of its first record, if this names a segment.
+/// The number of the first record, if this is the name of a segment.
 pub(crate) fn segment_named(name: &str) -> Option<u64> {
     number(name.strip_prefix(SEGMENT_NAME)?).filter(|&first| 0 < first)
 }
 
-/// The number of the last record it stands for, if this names a snapshot.
+/// The number of the last record covered, if this is the name of a snapshot.
 pub(crate) fn snapshot_named(name: &str) -> Option<u64> {
     number(name.strip_prefix(SNAPSHOT_NAME)?)
 }
 
 fn number(digits: &str) -> Option<u64> {
-    let is_written_so = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|&number| is_written_so && number <= INDEX_MAX)
+    // Why exactly this many digits: one number has one file name.
+    let is_padded = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|&number| is_padded && number <= INDEX_MAX)
 }
 
 pub(crate) fn put_segment_header(out: &mut Vec<u8>, first: u64, schema: u64) {
@@ -94,7 +95,7 @@ pub(crate) fn put_record(out: &mut Vec<u8>, index: u64, payload: &[u8]) {
     out.extend_from_slice(payload);
 }
 
-/// The header only: a snapshot is long, and is written after it without being copied.
+/// Writes the header only: a snapshot is long, and the caller writes it after the header without copying it.
 pub(crate) fn put_snapshot_header(out: &mut Vec<u8>, index: u64, schema: u64, payload: &[u8]) {
     let start = out.len();
     out.extend_from_slice(SNAPSHOT_MAGIC);
@@ -106,26 +107,27 @@ pub(crate) fn put_snapshot_header(out: &mut Vec<u8>, index: u64, schema: u64, pa
     out.extend_from_slice(&checksum.to_le_bytes());
 }
 
-pub(crate) fn segment_header(file: &[u8]) -> Result<SegmentHeader, Bad> {
-    let (header, _) = file.split_first_chunk::<SEGMENT_HEADER>().ok_or(Bad::Broken)?;
+pub(crate) fn segment_header(file: &[u8]) -> Result<SegmentHeader, FormatError> {
+    let (header, _) = file.split_first_chunk::<SEGMENT_HEADER>().ok_or(FormatError::Broken)?;
     check_magic(header, SEGMENT_MAGIC)?;
+    // The checksum comes before the version: a flipped bit is damage, not another format.
     if crc32c(&header[..28]) != u32_at(header, 28) {
-        return Err(Bad::Broken);
+        return Err(FormatError::Broken);
     }
     check_version(header)?;
     Ok(SegmentHeader { first: u64_at(header, 12), schema: u64_at(header, 20) })
 }
 
-/// The payload of the record at the start of `bytes`, if it is whole and has this number.
-pub(crate) fn record(bytes: &[u8], index: u64) -> Result<&[u8], Bad> {
-    let (header, rest) = bytes.split_first_chunk::<RECORD_HEADER>().ok_or(Bad::Broken)?;
+/// The payload of the record at the start of `bytes`, if it is undamaged and has this number.
+pub(crate) fn record(bytes: &[u8], index: u64) -> Result<&[u8], FormatError> {
+    let (header, rest) = bytes.split_first_chunk::<RECORD_HEADER>().ok_or(FormatError::Broken)?;
     let length = u32_at(header, 0);
     if RECORD_MAX < length as usize || u64_at(header, 8) != index {
-        return Err(Bad::Broken);
+        return Err(FormatError::Broken);
     }
-    let payload = rest.get(..length as usize).ok_or(Bad::Broken)?;
+    let payload = rest.get(..length as usize).ok_or(FormatError::Broken)?;
     if record_checksum(length, index, payload) != u32_at(header, 4) {
-        return Err(Bad::Broken);
+        return Err(FormatError::Broken);
     }
     Ok(payload)
 }
@@ -138,15 +140,15 @@ pub(crate) fn record_claim(bytes: &[u8]) -> Option<(u64, usize)> {
     (length <= rest.len()).then_some((u64_at(header, 8), RECORD_HEADER + length))
 }
 
-pub(crate) fn snapshot(file: &[u8]) -> Result<(SnapshotHeader, &[u8]), Bad> {
-    let (header, payload) = file.split_first_chunk::<SNAPSHOT_HEADER>().ok_or(Bad::Broken)?;
+pub(crate) fn snapshot(file: &[u8]) -> Result<(SnapshotHeader, &[u8]), FormatError> {
+    let (header, payload) = file.split_first_chunk::<SNAPSHOT_HEADER>().ok_or(FormatError::Broken)?;
     check_magic(header, SNAPSHOT_MAGIC)?;
     if crc32c_append(crc32c(&header[..36]), payload) != u32_at(header, 36) {
-        return Err(Bad::Broken);
+        return Err(FormatError::Broken);
     }
     check_version(header)?;
     if u64_at(header, 28) != payload.len() as u64 || SNAPSHOT_MAX < payload.len() {
-        return Err(Bad::Broken);
+        return Err(FormatError::Broken);
     }
     Ok((SnapshotHeader { index: u64_at(header, 12), schema: u64_at(header, 20) }, payload))
 }
@@ -156,20 +158,20 @@ fn record_checksum(length: u32, index: u64, payload: &[u8]) -> u32 {
     crc32c_append(header, payload)
 }
 
-/// A file that a crash left full of zeros is one that was never written, not a stranger's.
-fn check_magic(header: &[u8], magic: &[u8; 8]) -> Result<(), Bad> {
+/// A file that a crash left full of zeros is one that was never written, not a file of another program.
+fn check_magic(header: &[u8], magic: &[u8; 8]) -> Result<(), FormatError> {
     match &header[..8] {
         found if found == magic => Ok(()),
-        [0, 0, 0, 0, 0, 0, 0, 0] => Err(Bad::Broken),
-        _ => Err(Bad::Foreign),
+        [0, 0, 0, 0, 0, 0, 0, 0] => Err(FormatError::Broken),
+        _ => Err(FormatError::Foreign),
     }
 }
 
-/// Only after the checksum, which every format keeps in its place: a flipped bit is not a version.
-fn check_version(header: &[u8]) -> Result<(), Bad> {
+/// Called only after the checksum, which has the same place in every format: a flipped bit is not a version.
+fn check_version(header: &[u8]) -> Result<(), FormatError> {
     match u32_at(header, 8) {
         VERSION => Ok(()),
-        other => Err(Bad::Version(other)),
+        other => Err(FormatError::Version(other)),
     }
 }
 

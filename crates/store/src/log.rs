@@ -1,63 +1,63 @@
 //! The log: numbered records and at most one snapshot, on a medium.
 //!
 //! A call that returns `Ok` has made its change durable. One that fails may or may not have; from then on
-//! the log is poisoned and refuses everything, because a sync that failed cannot be repeated. What
-//! the disk really holds is found by opening it again.
+//! the log is poisoned and refuses everything, because a failed sync cannot be repeated. Opening the log again
+//! finds out what the disk holds.
 
-use crate::config::{APPEND_MAX, INDEX_MAX, Limits, RECORD_MAX, SNAPSHOT_MAX};
+use crate::config::{APPEND_MAX, INDEX_MAX, LogLimits, RECORD_MAX, SNAPSHOT_MAX};
 use crate::format::{self, RECORD_HEADER, SEGMENT_HEADER};
 use crate::mend::{mend, write_whole};
 use crate::scan::{Scan, offset_of, scan};
 use crate::{Media, Recovery, StoreError};
-use machine::disk::{Done, Recalled, Request};
+use machine::disk::{DiskContents, DiskReply, DiskRequest};
 
-/// One machine's log. Requests are carried out one after the other, each durable when it returns.
+/// One machine's log. It carries out requests one after the other, each durable when the call returns.
 #[derive(Debug)]
 pub struct Log<M> {
     media: M,
-    limits: Limits,
+    limits: LogLimits,
     schema: u64,
-    health: Health,
-    /// The last record that the snapshot stands for.
+    health: LogHealth,
+    /// The last record that the snapshot covers.
     snapshot: Option<u64>,
     /// The segments by their first record, in order. The records in them reach up to `next`.
     segments: Vec<u64>,
-    /// How long the last segment is, in bytes.
+    /// The length of the last segment, in bytes.
     tail_bytes: u64,
     /// The number of the next record.
     next: u64,
-    /// Why the last request that failed did.
+    /// The reason of the last failed request.
     failure: Option<StoreError>,
-    /// What is being written; kept to be reused.
+    /// The bytes being written; kept to reuse its allocation.
     buffer: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Health {
+enum LogHealth {
     Sound,
-    /// All that is kept has this other schema, until a snapshot replaces it.
+    /// Everything stored has this other schema, until a snapshot replaces it.
     Unmigrated(u64),
-    /// A change failed half-way.
+    /// A change failed half-way: the disk is unknown.
     Poisoned,
 }
 
-/// What a log held when it was opened.
+/// The contents of a log at its opening.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct LogContents {
     /// The snapshot and the records after it, all durable.
-    pub recalled: Recalled,
-    /// The schema they were written with; `None` if there is nothing.
+    pub recalled: DiskContents,
+    /// The schema they were written with; `None` if the log is empty.
     pub schema: Option<u64>,
-    /// What could not be used.
+    /// The findings besides undamaged records.
     pub recovery: Recovery,
 }
 
 impl<M: Media> Log<M> {
-    /// Opens the log on a medium, mends what a crash left, and gives back what it holds. A disk that
+    /// Opens the log on a medium, mends what a crash left, and returns its contents. A disk that
     /// is refused is left as it was, except by [`StoreError::Media`].
     ///
-    /// `schema` names the shape of the records and the snapshot; what is kept must have the same.
-    pub fn open(media: M, schema: u64, limits: Limits) -> Result<(Self, Opened), StoreError> {
+    /// `schema` names the shape of the records and the snapshot; the stored ones must have the same.
+    pub fn open(media: M, schema: u64, limits: LogLimits) -> Result<(Self, LogContents), StoreError> {
         let scan = scan(&media)?;
         match scan.schemas().into_iter().find(|&found| found != schema) {
             Some(found) => Err(StoreError::Schema { found, expected: schema }),
@@ -65,11 +65,15 @@ impl<M: Media> Log<M> {
         }
     }
 
-    /// Like [`open`](Self::open), but takes what is kept in whatever schema it has; [`Opened::schema`]
-    /// says which. If it is another one, the log takes nothing but a snapshot (in `schema`, brought along
-    /// by the caller) that stands for every record there is; then it is like any other. A crash before
+    /// Like [`open`](Self::open), but accepts stored state of any one schema; [`LogContents::schema`]
+    /// says which. If it is another one, the log takes nothing but a snapshot (in `schema`, migrated
+    /// by the caller) that covers every record there is; then it is like any other. A crash before
     /// that snapshot is durable leaves the old state, a crash after it the new one.
-    pub fn open_to_migrate(media: M, schema: u64, limits: Limits) -> Result<(Self, Opened), StoreError> {
+    pub fn open_to_migrate(
+        media: M,
+        schema: u64,
+        limits: LogLimits,
+    ) -> Result<(Self, LogContents), StoreError> {
         let scan = scan(&media)?;
         match scan.schemas()[..] {
             [expected, found, ..] => Err(StoreError::Schema { found, expected }),
@@ -77,14 +81,20 @@ impl<M: Media> Log<M> {
         }
     }
 
-    fn start(mut media: M, schema: u64, limits: Limits, scan: Scan) -> Result<(Self, Opened), StoreError> {
+    fn start(
+        mut media: M,
+        schema: u64,
+        limits: LogLimits,
+        scan: Scan,
+    ) -> Result<(Self, LogContents), StoreError> {
+        // Why before anything is returned: the caller acts on the contents, so they must be durable.
         let aside = mend(&mut media, &scan)?;
         let found = scan.schemas().first().copied();
         let log = Self {
             media,
             limits,
             schema,
-            health: found.filter(|&found| found != schema).map_or(Health::Sound, Health::Unmigrated),
+            health: found.filter(|&found| found != schema).map_or(LogHealth::Sound, LogHealth::Unmigrated),
             snapshot: scan.snapshot.as_ref().map(|snapshot| snapshot.index),
             segments: scan.segments.iter().map(|segment| segment.first).collect(),
             tail_bytes: scan.segments.last().map_or(0, |segment| segment.length),
@@ -93,32 +103,40 @@ impl<M: Media> Log<M> {
             buffer: Vec::new(),
         };
         let recovery = Recovery { dropped: scan.dropped.clone(), aside };
-        Ok((log, Opened { recalled: recalled(scan), schema: found, recovery }))
+        Ok((log, LogContents { recalled: recalled(scan), schema: found, recovery }))
     }
 
-    /// Carries out a machine's request. Why one failed, [`failure`](Self::failure) says.
-    pub fn serve(&mut self, request: Request) -> Done {
+    /// Carries out a machine's request. [`failure`](Self::failure) gives the reason of a failed one.
+    pub fn serve(&mut self, request: DiskRequest) -> DiskReply {
         match request {
-            Request::Append { ticket, first, records } => {
+            DiskRequest::Append { ticket, first, records } => {
                 let result = self.append(first, &records);
-                self.answer(result, Done::Failed { ticket }, |()| Done::Persisted { ticket })
+                self.answer(result, DiskReply::Failed { ticket }, |()| DiskReply::Persisted { ticket })
             }
-            Request::Cut { ticket, from } => {
+            DiskRequest::Cut { ticket, from } => {
                 let result = self.cut(from);
-                self.answer(result, Done::Failed { ticket }, |()| Done::Persisted { ticket })
+                self.answer(result, DiskReply::Failed { ticket }, |()| DiskReply::Persisted { ticket })
             }
-            Request::Keep { ticket, index, snapshot } => {
+            DiskRequest::Keep { ticket, index, snapshot } => {
                 let result = self.keep(index, &snapshot);
-                self.answer(result, Done::Failed { ticket }, |()| Done::Persisted { ticket })
+                self.answer(result, DiskReply::Failed { ticket }, |()| DiskReply::Persisted { ticket })
             }
-            Request::Recall { ticket } => {
+            DiskRequest::Recall { ticket } => {
                 let result = self.recall();
-                self.answer(result, Done::Failed { ticket }, |recalled| Done::Recalled { ticket, recalled })
+                self.answer(result, DiskReply::Failed { ticket }, |recalled| DiskReply::Recalled {
+                    ticket,
+                    recalled,
+                })
             }
         }
     }
 
-    fn answer<T>(&mut self, result: Result<T, StoreError>, failed: Done, done: impl Fn(T) -> Done) -> Done {
+    fn answer<T>(
+        &mut self,
+        result: Result<T, StoreError>,
+        failed: DiskReply,
+        done: impl Fn(T) -> DiskReply,
+    ) -> DiskReply {
         match result {
             Ok(value) => done(value),
             Err(error) => {
@@ -128,14 +146,14 @@ impl<M: Media> Log<M> {
         }
     }
 
-    /// The first error counts: those that follow only say that the log is poisoned.
+    /// Keeps the first error: those that follow only say that the log is poisoned.
     fn note(&mut self, error: StoreError) {
         if error != StoreError::Poisoned {
             self.failure = Some(error);
         }
     }
 
-    /// Why the last request that [`serve`](Self::serve) answered with `Failed` did fail.
+    /// The reason of the last request that [`serve`](Self::serve) answered with `Failed`.
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref()
     }
@@ -145,12 +163,12 @@ impl<M: Media> Log<M> {
         self.next
     }
 
-    /// What the log lies on.
+    /// The medium on which the log lies.
     pub fn media(&self) -> &M {
         &self.media
     }
 
-    /// What the log lies on, to do it harm. Changing the files of a log is for tests and simulators.
+    /// The medium, for tests and simulators that damage it.
     pub fn media_mut(&mut self) -> &mut M {
         &mut self.media
     }
@@ -160,7 +178,7 @@ impl<M: Media> Log<M> {
         self.media
     }
 
-    /// Appends records and syncs them. `first` must be [`next`](Self::next). If this fails, a beginning
+    /// Appends records and syncs them. `first` must be [`next`](Self::next). If this fails, a first part
     /// of the records may be there when the log is opened again.
     pub fn append(&mut self, first: u64, records: &[Vec<u8>]) -> Result<(), StoreError> {
         self.check_writable()?;
@@ -173,6 +191,7 @@ impl<M: Media> Log<M> {
     }
 
     fn write_records(&mut self, records: &[Vec<u8>]) -> Result<(), StoreError> {
+        // Why a limit: opening reads and rewrites the last segment as a whole.
         let is_new = self.segments.is_empty() || self.limits.segment_bytes <= self.tail_bytes;
         self.buffer.clear();
         if is_new {
@@ -185,6 +204,7 @@ impl<M: Media> Log<M> {
             format::put_record(&mut self.buffer, index, record);
         }
         let name = self.tail_name();
+        // One write and one sync for all records of the batch.
         self.media.append(&name, &self.buffer)?;
         self.media.sync(&name)?;
         if is_new {
@@ -195,7 +215,7 @@ impl<M: Media> Log<M> {
         Ok(())
     }
 
-    /// Forgets the records from this number on, and syncs. If this fails, any of them may be back when
+    /// Deletes the records from this number on, and syncs. If this fails, any of them may be back when
     /// the log is opened again, but never one without those before it.
     pub fn cut(&mut self, from: u64) -> Result<(), StoreError> {
         self.check_writable()?;
@@ -203,6 +223,7 @@ impl<M: Media> Log<M> {
         if from <= snapshot {
             return Err(StoreError::CutInSnapshot { from, snapshot });
         }
+        // Nothing to delete: no write, so that nothing can fail.
         if self.next <= from {
             return Ok(());
         }
@@ -211,7 +232,7 @@ impl<M: Media> Log<M> {
     }
 
     fn forget_from(&mut self, from: u64) -> Result<(), StoreError> {
-        // From the end, so that what a crash leaves of this has no gap.
+        // From the end, so that a crash half-way leaves no gap.
         while let Some(&first) = self.segments.last().filter(|&&first| from <= first) {
             self.media.remove(&format::segment_name(first))?;
             self.segments.pop();
@@ -235,8 +256,8 @@ impl<M: Media> Log<M> {
         Ok(())
     }
 
-    /// Keeps a snapshot that stands for every record up to `index`, in place of the older one, and
-    /// forgets those records. A log that does not reach so far is emptied and goes on after `index`. If this
+    /// Stores a snapshot that covers every record up to `index`, in place of the older one, and
+    /// deletes those records. A log that does not reach so far is emptied and goes on after `index`. If this
     /// fails, either the old or the new snapshot is there when the log is opened again.
     pub fn keep(&mut self, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
         self.check_keep(index, snapshot)?;
@@ -250,10 +271,10 @@ impl<M: Media> Log<M> {
             return Err(StoreError::IndexTooHigh(index));
         }
         match self.health {
-            Health::Poisoned => return Err(StoreError::Poisoned),
-            // Records of the old schema would be left behind it.
-            Health::Unmigrated(_) if index + 1 < self.next => self.check_writable()?,
-            Health::Unmigrated(_) | Health::Sound => (),
+            LogHealth::Poisoned => return Err(StoreError::Poisoned),
+            // Why refused: records of the old schema would be left after the new snapshot.
+            LogHealth::Unmigrated(_) if index + 1 < self.next => self.check_writable()?,
+            LogHealth::Unmigrated(_) | LogHealth::Sound => (),
         }
         if index < kept {
             return Err(StoreError::OldSnapshot { index, snapshot: kept });
@@ -268,19 +289,21 @@ impl<M: Media> Log<M> {
         self.buffer.clear();
         format::put_snapshot_header(&mut self.buffer, index, self.schema, snapshot);
         write_whole(&mut self.media, &format::snapshot_name(index), &[&self.buffer, snapshot])?;
-        // Only now may what it replaces go. If the removals are lost in a crash, opening repeats them.
+        // Only now may the replaced files go. If a crash loses the removals, opening repeats them.
         self.media.sync_names()?;
         if let Some(old) = self.snapshot.replace(index).filter(|&old| old != index) {
             self.media.remove(&format::snapshot_name(old))?;
         }
         self.forget_covered(index)?;
+        // A snapshot from another replica may lie ahead of this log.
         self.next = self.next.max(index + 1);
-        self.health = Health::Sound;
+        self.health = LogHealth::Sound;
         Ok(())
     }
 
     fn forget_covered(&mut self, index: u64) -> Result<(), StoreError> {
         while let Some(&first) = self.segments.first() {
+            // A segment that reaches beyond the snapshot stays as a whole; opening skips its covered records.
             let end = self.segments.get(1).copied().unwrap_or(self.next);
             if index + 1 < end {
                 break;
@@ -291,37 +314,39 @@ impl<M: Media> Log<M> {
         Ok(())
     }
 
-    /// Reads back what the log holds.
-    pub fn recall(&mut self) -> Result<Recalled, StoreError> {
-        if self.health == Health::Poisoned {
+    /// Reads the log's contents back from the disk.
+    pub fn recall(&mut self) -> Result<DiskContents, StoreError> {
+        if self.health == LogHealth::Poisoned {
             return Err(StoreError::Poisoned);
         }
+        // Why a new scan: it checks every checksum again, so that damage since the opening is found.
         let scan = scan(&self.media)?;
         let is_whole = scan.base() == self.base() && scan.base() + 1 + scan.records.len() as u64 == self.next;
         if is_whole {
             return Ok(recalled(scan));
         }
         let file = scan.dropped.first().map_or_else(|| self.tail_name(), |dropped| dropped.file.clone());
+        // Poisoned, too: the disk has lost acknowledged records.
         self.settle(Err(StoreError::Damaged { file }))
     }
 
     fn check_writable(&self) -> Result<(), StoreError> {
         match self.health {
-            Health::Sound => Ok(()),
-            Health::Unmigrated(found) => Err(StoreError::Schema { found, expected: self.schema }),
-            Health::Poisoned => Err(StoreError::Poisoned),
+            LogHealth::Sound => Ok(()),
+            LogHealth::Unmigrated(found) => Err(StoreError::Schema { found, expected: self.schema }),
+            LogHealth::Poisoned => Err(StoreError::Poisoned),
         }
     }
 
-    /// After a failed change nobody knows what the disk holds.
+    /// Poisons the log after a failed change: the contents of the disk are unknown.
     fn settle<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if result.is_err() {
-            self.health = Health::Poisoned;
+            self.health = LogHealth::Poisoned;
         }
         result
     }
 
-    /// The last record that the snapshot stands for; 0 without one.
+    /// The last record that the snapshot covers; 0 without one.
     fn base(&self) -> u64 {
         self.snapshot.unwrap_or(0)
     }
@@ -346,8 +371,8 @@ fn check_append(next: u64, first: u64, records: &[Vec<u8>]) -> Result<(), StoreE
     if APPEND_MAX < bytes { Err(StoreError::AppendTooLong(bytes)) } else { Ok(()) }
 }
 
-fn recalled(scan: Scan) -> Recalled {
+fn recalled(scan: Scan) -> DiskContents {
     let first = scan.base() + 1;
     let snapshot = scan.snapshot.map(|snapshot| (snapshot.index, snapshot.payload));
-    Recalled { snapshot, first, records: scan.records }
+    DiskContents { snapshot, first, records: scan.records }
 }

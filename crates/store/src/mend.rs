@@ -1,15 +1,15 @@
-//! Bringing a disk into the state that was found on it, before anything is written behind.
+//! Mending: bringing a disk into the state that the scan found on it, before anything is appended.
 //!
-//! A crash at any point of this leaves a disk on which the same is found again. Damaged files are set aside,
-//! never removed: whoever looks after the disk may still get something out of them.
+//! A crash at any point of this leaves a disk on which the scan finds the same again. Damaged files are set aside,
+//! never removed: an operator may still get something out of them.
 
 use crate::format::{self, ASIDE, TEMPORARY};
-use crate::scan::{Scan, Segment};
+use crate::scan::{Scan, ScannedSegment};
 use crate::{Media, MediaError};
 
-/// Mends a disk. Afterwards all that was found is durable. Gives back the names of all files set aside.
+/// Mends a disk. Afterwards all that the scan found is durable. Returns the names of all files set aside.
 pub(crate) fn mend<M: Media>(media: &mut M, scan: &Scan) -> Result<Vec<String>, MediaError> {
-    // What was seen by name must stay there before anything is removed because of it.
+    // The names that the scan saw must be durable before other files are removed because of them.
     media.sync_names()?;
     if scan.has_temporary {
         media.remove(TEMPORARY)?;
@@ -24,17 +24,18 @@ pub(crate) fn mend<M: Media>(media: &mut M, scan: &Scan) -> Result<Vec<String>, 
         media.remove(name)?;
     }
     media.sync_names()?;
+    // From here on files set aside cannot be back under their old names after a crash.
     let mut names = media.list()?;
     names.retain(|name| name.starts_with(ASIDE));
     Ok(names)
 }
 
-/// Writes the whole part of the last segment anew.
+/// Writes the undamaged part of the last segment anew.
 ///
-/// Truncating and syncing it would not do: what was read may be bytes that an earlier process, or an earlier
-/// life of this one, failed to sync. The system shows them until the power fails and says that there is
+/// Truncating and syncing it would not do: the bytes that were read may be ones that an earlier process, or an earlier
+/// life of this one, failed to sync. The operating system shows them until the power fails and says that there is
 /// nothing left to write. Bytes written to another file are on the disk when the sync says so.
-fn mend_tail<M: Media>(media: &mut M, tail: &Segment, is_damaged: bool) -> Result<(), MediaError> {
+fn mend_tail<M: Media>(media: &mut M, tail: &ScannedSegment, is_damaged: bool) -> Result<(), MediaError> {
     let name = format::segment_name(tail.first);
     let file = media.read(&name)?;
     if is_damaged {
@@ -45,12 +46,13 @@ fn mend_tail<M: Media>(media: &mut M, tail: &Segment, is_damaged: bool) -> Resul
     write_whole(media, &name, &[whole])
 }
 
-/// Writes a file so that it is there as a whole or not at all. The name is not yet durable.
+/// Writes a file that appears as a whole or not at all. The name is not yet durable.
 pub(crate) fn write_whole<M: Media>(media: &mut M, name: &str, parts: &[&[u8]]) -> Result<(), MediaError> {
     media.create(TEMPORARY)?;
     for part in parts {
         media.append(TEMPORARY, part)?;
     }
+    // Why before the rename: a durable name must never lead to missing bytes.
     media.sync(TEMPORARY)?;
     media.rename(TEMPORARY, name)
 }

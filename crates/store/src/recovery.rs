@@ -1,55 +1,55 @@
-//! What opening found, for an operator: what was dropped, and why.
+//! The findings of an opening, for an operator: dropped bytes, and the reasons.
 //!
-//! A torn tail is everyday life: the power failed during an append that nobody was told had succeeded. All
-//! else means that the disk lost what it had promised to keep.
+//! A torn tail is ordinary: the power failed during an append that was never acknowledged. Every other
+//! finding means that the disk lost bytes that it had promised to keep.
 
 use std::fmt;
 
-/// What opening found besides whole records.
+/// The findings of an opening besides undamaged records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// What could not be used, in the order it was met.
-    pub dropped: Vec<Dropped>,
-    /// Damaged files that were set aside, now or earlier, by the names they have now. They are
-    /// never read again; whoever has looked at them may remove them.
+    /// Bytes that could not be used, in the order they were met.
+    pub dropped: Vec<DroppedBytes>,
+    /// Damaged files that were set aside, now or earlier, by their present names. They are
+    /// never read again; an operator who has looked at them may remove them.
     pub aside: Vec<String>,
 }
 
-/// Bytes that could not be used.
+/// A run of bytes that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedBytes {
     /// The file that held them.
     pub file: String,
-    /// Where in the file they begin.
+    /// The offset in the file at which they begin.
     pub at: u64,
-    /// How many they are.
+    /// The number of bytes dropped.
     pub bytes: u64,
-    /// Why they could not be used.
-    pub reason: Reason,
+    /// The reason why they could not be used.
+    pub reason: DropReason,
 }
 
-/// Why bytes could not be used.
+/// The reasons why bytes could not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The log ends in a record that is not whole, and nothing whole follows: an append that was
+pub enum DropReason {
+    /// The log ends in an incomplete record, and no complete one follows: an append that was
     /// never acknowledged. (Or damage to the very last record: nothing can tell the two apart.)
     TornTail,
-    /// A record, header or snapshot is not what its checksum says, though it was once whole.
+    /// A record, header or snapshot does not fit its checksum, though it was once written as a whole.
     Damaged,
-    /// The log goes on with another number than this.
+    /// The log goes on with a higher number than the expected one.
     Gap {
         /// The number of the record that is missing.
         expected: u64,
     },
-    /// Whole perhaps, but it lies behind damage or a gap.
+    /// Perhaps undamaged, but behind damage or a gap.
     Beyond,
 }
 
 impl Recovery {
-    /// Whether the disk lost what it had promised to keep. A replica in this state must not be
+    /// True if the disk lost bytes that it had promised to keep. A replica in this state must not be
     /// trusted to know all it acknowledged.
     pub fn is_damaged(&self) -> bool {
-        self.dropped.iter().any(|dropped| dropped.reason != Reason::TornTail)
+        self.dropped.iter().any(|dropped| dropped.reason != DropReason::TornTail)
     }
 }
 
@@ -69,15 +69,15 @@ impl fmt::Display for Recovery {
     }
 }
 
-impl fmt::Display for Dropped {
+impl fmt::Display for DroppedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, at, bytes, reason } = self;
         write!(f, "{file}: {bytes} bytes from {at} on dropped, ")?;
         match reason {
-            Reason::TornTail => write!(f, "an append that was cut short and never acknowledged"),
-            Reason::Damaged => write!(f, "damaged on the disk after they were acknowledged"),
-            Reason::Gap { expected } => write!(f, "record {expected} before them is missing"),
-            Reason::Beyond => write!(f, "they lie behind the damage"),
+            DropReason::TornTail => write!(f, "an append that was cut short and never acknowledged"),
+            DropReason::Damaged => write!(f, "damaged on the disk after they were acknowledged"),
+            DropReason::Gap { expected } => write!(f, "record {expected} before them is missing"),
+            DropReason::Beyond => write!(f, "they lie behind the damage"),
         }
     }
 }

@@ -1,23 +1,24 @@
-//! Troubles for a world of real processes while bots play; the histories that all of them wrote are judged afterwards.
+//! Faults in a world of real processes while bots play; the histories of all of them are checked afterwards.
 
 use crate::cluster::{Cluster, ClusterOptions};
-use crate::crowd::{Crowd, CrowdOptions, CrowdReport, MIXED};
-use crate::{Refused, TestedGame};
+use crate::crowd::{BotCrowd, CrowdOptions, CrowdReport, MIXED};
+use crate::{InvalidOptions, TestedGame};
 use anyhow::{Context as _, Result, bail};
-use client::{Header, HistoryWriter, Transport};
+use client::{Header, HistoryWriter, Transport, WorldHealth};
 use rustix::process::Signal;
 use serde::Serialize;
+use simtest::Scenario;
+use simtest::histories::{self, HistoryReport};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use trial::Scenario;
-use trial::histories::{self, Verdict};
 
-/// How long the world may take to get over something. Generous: nothing is measured here.
-const WITHIN: Duration = Duration::from_secs(60);
+/// Time that the world may take to recover. Generous: nothing is measured here.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
-const PATIENT: &str = "\
+const LONG_TIMEOUTS: &str = "\
 [host]
 durability = \"synced\"
 [timing]
@@ -28,42 +29,42 @@ patience = 2000
 leave = 60000
 ";
 
-/// How much must be answered between two troubles.
+/// Answers that bots must get between two faults.
 const ANSWERS: u64 = 20;
 
-/// What can be done to a world.
+/// A fault in a world of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// Kill the host that decides in the most zones (kill -9), and start it again.
+pub enum ProcessFault {
+    /// Kill the host that leads the most zones (kill -9), and start it again.
     Kill,
-    /// Freeze the host that decides until another has taken over, then let it go on: it must find out.
+    /// Freeze the leading host until another has taken over, then let it continue: it must find out.
     Freeze,
-    /// Kill the directory and lobby, let the world go on without, and start them again.
+    /// Kill the control plane, let the world go on without it, and start it again.
     Directory,
-    /// Tell the host that decides to leave, and start it again: it hands over first.
+    /// Tell the leading host to leave, and start it again: it hands over first.
     Leave,
-    /// Kill everything at once, and start everything again.
+    /// Kill all processes at once, and start them again.
     Everything,
 }
 
-/// What is done to which world.
+/// The options of a run with faults.
 #[derive(Clone, Debug)]
 pub struct ChaosOptions {
-    /// The folder of the world: it must not exist, or hold a world of an earlier run, which is removed.
+    /// Folder of the world: it must not exist, or hold a world of an earlier run, which is removed.
     pub data: PathBuf,
-    /// A configuration instead of the patient one.
+    /// Configuration file in place of the default with long timeouts.
     pub config: Option<PathBuf>,
-    /// Where histories are written, if not in the world's folder.
+    /// Folder of histories, if not within the world's folder.
     pub history: Option<PathBuf>,
-    /// Troubles, in this order.
-    pub troubles: Vec<Trouble>,
-    /// How often all of them.
+    /// Faults of one round, in this order.
+    pub troubles: Vec<ProcessFault>,
+    /// Number of rounds through all faults.
     pub rounds: u32,
-    /// How many bots play.
+    /// Number of bots that play.
     pub bots: usize,
-    /// How many zones the world has.
+    /// Number of zones of the world.
     pub zones: u32,
-    /// How bots connect.
+    /// Transport of the bots' connections.
     pub transport: Transport,
 }
 
@@ -74,44 +75,44 @@ impl ChaosOptions {
     }
 }
 
-/// What came of it.
+/// The result of a run with faults.
 #[derive(Debug, Serialize)]
 pub struct ChaosReport {
-    /// How many troubles there were.
+    /// Number of faults in all rounds.
     pub troubles: u32,
-    /// What the bots experienced.
+    /// Measurements of the bots that played.
     #[serde(flatten)]
     pub crowd: CrowdReport,
-    /// Records in the histories.
+    /// Number of records in the histories.
     pub records: u64,
-    /// How often another host took over a zone.
+    /// Number of times another host took over a zone.
     pub failovers: u64,
-    /// How often a replica started again.
+    /// Number of times a replica was started again.
     pub restarts: u64,
-    /// Full stops after which something was rolled back.
+    /// Number of full stops after which records were rolled back.
     pub rolled_back: u64,
-    /// Violations that the judges found. Empty is good.
+    /// Violations that the checkers found, empty if the run is good.
     pub violations: Vec<String>,
 }
 
-/// Breaks a world in every way asked for while bots play, and judges the histories; `begins` is called before each
-/// trouble.
+/// Injects faults into a world while bots play, and checks the histories; `begins` is called before each fault.
 pub async fn run(
     options: &ChaosOptions,
     game: Arc<dyn TestedGame>,
-    begins: impl Fn(Trouble),
+    begins: impl Fn(ProcessFault),
 ) -> Result<ChaosReport> {
-    let cluster_options = prepared(options)?;
-    let crowd = torment(options, Arc::clone(&game), cluster_options, begins).await?;
-    judged(options, game.scenario(), crowd)
+    let cluster_options = prepare(options)?;
+    let crowd = inject_faults(options, Arc::clone(&game), cluster_options, begins).await?;
+    check(options, game.scenario(), crowd)
 }
 
 /// Makes a new folder for the world, with its configuration.
-fn prepared(options: &ChaosOptions) -> Result<ClusterOptions> {
+fn prepare(options: &ChaosOptions) -> Result<ClusterOptions> {
     let data = options.data.clone();
     let marker = data.join("chaos.toml");
+    // The marker shows that an earlier run made the folder; any other one is not ours to remove.
     if data.exists() && !marker.exists() {
-        bail!(Refused(format!("{} exists and is not a world of this command", data.display())));
+        bail!(InvalidOptions(format!("{} exists and is not a world of this command", data.display())));
     }
     if data.exists() {
         std::fs::remove_dir_all(&data)?;
@@ -127,35 +128,36 @@ fn prepared(options: &ChaosOptions) -> Result<ClusterOptions> {
     })
 }
 
-/// Patient timers, so that a busy machine is not taken for a dead host, and disks that are waited for, so that killing
-/// everything at once may cost nothing at all, however slow they are. Whatever a file says wins.
+/// Long timeouts, so that a busy computer is not taken for a dead host, and synced disks, so that killing everything at
+/// once may lose nothing at all, however slow they are. The settings of a given file win.
 fn config_text(given: Option<&Path>, zones: u32) -> Result<String> {
     let given = match given {
         Some(path) => {
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
         }
-        None => PATIENT.to_owned(),
+        None => LONG_TIMEOUTS.to_owned(),
     };
-    let mut table: server::config::Table = given.parse()?;
+    let mut table: server::config::ConfigTable = given.parse()?;
+    // All bots log in from one address.
     server::config::set(&mut table, "lobby", "per_address", 1_000.0);
     server::config::set(&mut table, "lobby", "burst", 100_000_i64);
     server::config::set(&mut table, "world", "zones", i64::from(zones));
     Ok(table.to_string())
 }
 
-async fn torment(
+async fn inject_faults(
     options: &ChaosOptions,
     game: Arc<dyn TestedGame>,
     cluster_options: ClusterOptions,
-    begins: impl Fn(Trouble),
+    begins: impl Fn(ProcessFault),
 ) -> Result<CrowdReport> {
-    // The last host comes when all bots are in: they must find it by themselves when it decides. Unless a zone waits to
-    // be founded by it.
+    // The last host starts when all bots are in: they must find it by themselves once it leads. Unless a zone must be
+    // founded by it.
     let (&last, others) = cluster_options.hosts.split_last().context("there are no hosts")?;
     let comes_late = options.zones as usize <= others.len();
     let hosts = if comes_late { others.to_vec() } else { cluster_options.hosts.clone() };
     let mut cluster = Cluster::start(ClusterOptions { hosts, ..cluster_options.clone() }).await?;
-    let mut crowd = Crowd::enter(CrowdOptions {
+    let mut crowd = BotCrowd::enter(CrowdOptions {
         game,
         lobby: cluster.lobby().to_string(),
         count: options.bots,
@@ -171,84 +173,96 @@ async fn torment(
     }
     crowd.measure().await;
     for _ in 0..options.rounds {
-        for &trouble in &options.troubles {
-            goes_on(&crowd, "before").await?;
-            begins(trouble);
-            cluster = befall(cluster, &cluster_options, &crowd, trouble).await?;
+        for &fault in &options.troubles {
+            until_answered(&crowd, "before").await?;
+            begins(fault);
+            cluster = inject(cluster, &cluster_options, &crowd, fault).await?;
         }
     }
-    goes_on(&crowd, "at the end").await?;
-    cluster.until_protected().await?;
+    until_answered(&crowd, "at the end").await?;
+    cluster.until_backed_up().await?;
     let report = crowd.finish().await;
     cluster.leave().await?;
     Ok(report)
 }
 
 /// Waits until the bots have got some more answers.
-async fn goes_on(crowd: &Crowd, when: &str) -> Result<()> {
-    let (before, deadline) = (crowd.acked(), tokio::time::Instant::now() + WITHIN);
+async fn until_answered(crowd: &BotCrowd, when: &str) -> Result<()> {
+    let (before, deadline) = (crowd.acked(), tokio::time::Instant::now() + RECOVERY_TIMEOUT);
     while crowd.acked() < before + ANSWERS {
         if deadline < tokio::time::Instant::now() {
-            bail!("{when}, nobody was answered for {WITHIN:?}");
+            bail!("{when}, no bot was answered for {RECOVERY_TIMEOUT:?}");
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     Ok(())
 }
 
-async fn befall(
+async fn inject(
     mut cluster: Cluster,
     options: &ClusterOptions,
-    crowd: &Crowd,
-    trouble: Trouble,
+    crowd: &BotCrowd,
+    fault: ProcessFault,
 ) -> Result<Cluster> {
-    cluster.until_protected().await?;
-    let primary = cluster.primary().await.context("nobody reigns")?;
-    let another = |it: &client::Health| it.zones.iter().all(|it| it.primary.is_some_and(|it| it != primary));
-    match trouble {
-        Trouble::Kill => {
+    cluster.until_backed_up().await?;
+    let primary = cluster.primary().await.context("no host leads a zone")?;
+    // Also as a backup: the entry of a zone names a dead backup until its primary has given it up, and a fault that hits
+    // that primary meanwhile would be a second failure at once, which no zone with two replicas can survive.
+    let replaced = |it: &WorldHealth| {
+        it.zones.iter().all(|it| it.primary.is_some_and(|it| it != primary) && it.backup != Some(primary))
+    };
+    match fault {
+        ProcessFault::Kill => {
             cluster.kill(primary).await?;
-            cluster.until(WITHIN, "another host reigns", another).await?;
+            cluster.until(RECOVERY_TIMEOUT, "other hosts hold every zone", replaced).await?;
             cluster.start_host(primary)?;
         }
-        Trouble::Freeze => {
+        ProcessFault::Freeze => {
             cluster.signal(primary, Signal::STOP)?;
-            let taken_over = cluster.until(WITHIN, "another host reigns", another).await;
-            goes_on(crowd, "with a frozen host").await?;
+            let taken_over = cluster.until(RECOVERY_TIMEOUT, "other hosts hold every zone", replaced).await;
+            until_answered(crowd, "with a frozen host").await?;
+            // Whatever happened, the host must run again before an error may end the test.
             cluster.signal(primary, Signal::CONT)?;
             taken_over?;
         }
-        Trouble::Directory => {
-            cluster.kill_seat().await?;
-            goes_on(crowd, "without a directory").await?;
-            cluster.start_seat_again().await?;
+        ProcessFault::Directory => {
+            cluster.kill_control_plane().await?;
+            until_answered(crowd, "without a directory").await?;
+            cluster.restart_control_plane().await?;
         }
-        Trouble::Leave => {
-            cluster.leave_one(primary).await?;
-            cluster.until(WITHIN, "another host reigns", another).await?;
+        ProcessFault::Leave => {
+            cluster.stop_host(primary).await?;
+            cluster.until(RECOVERY_TIMEOUT, "other hosts hold every zone", replaced).await?;
             cluster.start_host(primary)?;
         }
-        Trouble::Everything => {
-            let lobby = cluster.lobby();
+        ProcessFault::Everything => {
+            let (lobby, before) =
+                (cluster.lobby(), cluster.health().await.context("the lobby does not answer")?);
             cluster.kill_all().await?;
             cluster = Cluster::start(ClusterOptions { lobby, ..options.clone() }).await?;
+            // The entries of before are still there: only a new epoch says that a zone has recovered.
+            let epochs: BTreeMap<u32, Option<u32>> =
+                before.zones.iter().map(|it| (it.zone, it.epoch)).collect();
+            let recovered =
+                |it: &WorldHealth| it.zones.iter().all(|it| epochs.get(&it.zone) < Some(&it.epoch));
+            cluster.until(RECOVERY_TIMEOUT, "every zone has recovered", recovered).await?;
         }
     }
-    goes_on(crowd, "afterwards").await?;
+    until_answered(crowd, "afterwards").await?;
     Ok(cluster)
 }
 
-fn judged(options: &ChaosOptions, scenario: &dyn Scenario, crowd: CrowdReport) -> Result<ChaosReport> {
+fn check(options: &ChaosOptions, scenario: &dyn Scenario, crowd: CrowdReport) -> Result<ChaosReport> {
     let read = histories::read(&options.history())?;
-    let Verdict { records, tally, violations, .. } = read.judged(scenario)?;
-    let told = |it: &trial::Violation| format!("{}: {}", it.invariant, it.detail);
+    let HistoryReport { records, counts, violations, .. } = read.check(scenario)?;
+    let text = |it: &simtest::Violation| format!("{}: {}", it.invariant, it.detail);
     Ok(ChaosReport {
         troubles: options.rounds * options.troubles.len() as u32,
         records,
-        failovers: tally.failovers,
-        restarts: tally.restarts,
-        rolled_back: tally.rolled_back,
-        violations: violations.iter().map(told).collect(),
+        failovers: counts.failovers,
+        restarts: counts.restarts,
+        rolled_back: counts.rolled_back,
+        violations: violations.iter().map(text).collect(),
         crowd,
     })
 }

@@ -1,14 +1,14 @@
-//! A world as processes of this machine: starts them, watches them, kills them when asked to, ends them.
+//! A world as processes of this computer: starts them, watches them, kills them when asked to, ends them.
 //!
 //! The processes are this program again, called with `directory` and `host`: the program that uses a cluster must serve
 //! both, with the options that are passed here.
 
-use crate::{Refused, process};
+use crate::{InvalidOptions, process};
 use anyhow::{Context as _, Result, bail};
-use client::{Health, Lobby};
+use client::{LobbyClient, WorldHealth};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
-use server::seat::SEAT_FILE;
+use server::control_plane::CONTROL_PLANE_FILE;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;
@@ -18,83 +18,84 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-/// How long processes may take to be ready: the first start makes keys.
-const READY_WITHIN: Duration = Duration::from_secs(30);
+/// Time that processes may take to be ready: the first start makes keys.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long processes may take to leave.
-const LEAVE_WITHIN: Duration = Duration::from_secs(8);
+/// Time that processes may take to leave.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// What a world of processes is like.
+/// The options of a world of processes.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// Where everything is kept.
+    /// Folder of keys, directory, accounts and logs.
     pub data: PathBuf,
-    /// A configuration for all of them.
+    /// Configuration file for all processes.
     pub config: Option<PathBuf>,
-    /// Where histories are written.
+    /// Folder of histories, if they are written.
     pub history: Option<PathBuf>,
-    /// Where the page is served.
+    /// TCP address of the lobby and web page.
     pub lobby: SocketAddr,
-    /// The hosts' numbers.
+    /// Numbers of the hosts to start.
     pub hosts: Vec<u32>,
 }
 
-/// Removes a world, and nothing that is not one.
-pub fn forget(data: &Path) -> Result<()> {
+/// Removes the folder of a world; refuses to remove any other folder.
+pub fn remove_world(data: &Path) -> Result<()> {
     if !data.exists() {
         return Ok(());
     }
-    let is_world = data.join("keys").is_dir() || data.join(SEAT_FILE).exists();
+    let is_world = data.join("keys").is_dir() || data.join(CONTROL_PLANE_FILE).exists();
     let is_empty = std::fs::read_dir(data)?.next().is_none();
     if !is_world && !is_empty {
-        bail!(Refused(format!("{} is not a world: --fresh would remove it all", data.display())));
+        bail!(InvalidOptions(format!("{} is not a world: --fresh would remove it all", data.display())));
     }
     std::fs::remove_dir_all(data).with_context(|| format!("cannot remove {}", data.display()))
 }
 
 #[derive(Deserialize)]
-struct SeatFile {
+struct ControlPlaneFile {
     directory: SocketAddr,
     lobby: SocketAddr,
     process: u32,
 }
 
-/// A world of processes.
+/// A world of running processes.
 pub struct Cluster {
     options: ClusterOptions,
-    seat: Child,
+    control_plane: Child,
     directory: SocketAddr,
     lobby: SocketAddr,
     hosts: BTreeMap<u32, Child>,
-    /// Processor seconds of processes that are gone.
+    /// Processor seconds of processes that have ended.
     spent: f64,
 }
 
 impl Cluster {
-    /// Starts everything, and returns when the world can be entered.
+    /// Starts all processes, and returns when players can enter the world.
     pub async fn start(options: ClusterOptions) -> Result<Self> {
         std::fs::create_dir_all(&options.data)
             .with_context(|| format!("cannot make {}", options.data.display()))?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let (seat, found) = start_seat(&options, any, options.lobby).await?;
+        let (control_plane, found) = start_control_plane(&options, any, options.lobby).await?;
         let (directory, lobby) = (found.directory, found.lobby);
-        let mut cluster = Self { options, seat, directory, lobby, hosts: BTreeMap::new(), spent: 0.0 };
+        let mut cluster =
+            Self { options, control_plane, directory, lobby, hosts: BTreeMap::new(), spent: 0.0 };
         for host in cluster.options.hosts.clone() {
             cluster.start_host(host)?;
         }
-        // All of them: a player who came before a host did would have to find out about it later.
+        // All hosts: a player who comes before a host is registered would have to learn of it later.
         let all = cluster.options.hosts.clone();
-        let ready = |it: &Health| {
+        let ready = |it: &WorldHealth| {
             all.iter().all(|host| it.hosts.contains(host)) && it.zones.iter().all(|it| it.primary.is_some())
         };
-        cluster.until(READY_WITHIN, "the world is ready", ready).await?;
+        cluster.until(READY_TIMEOUT, "the world is ready", ready).await?;
         if 1 < cluster.options.hosts.len() {
-            cluster.until_protected().await?;
+            cluster.until_backed_up().await?;
         }
         Ok(cluster)
     }
 
-    /// Where people come in.
+    /// TCP address of the lobby.
     pub const fn lobby(&self) -> SocketAddr {
         self.lobby
     }
@@ -107,39 +108,45 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts the directory and lobby again, where they were.
-    pub async fn start_seat_again(&mut self) -> Result<()> {
-        let (seat, _) = start_seat(&self.options, self.directory, self.lobby).await?;
-        self.seat = seat;
+    /// Starts the control plane again, at the same addresses.
+    pub async fn restart_control_plane(&mut self) -> Result<()> {
+        let (control_plane, _) = start_control_plane(&self.options, self.directory, self.lobby).await?;
+        self.control_plane = control_plane;
         Ok(())
     }
 
-    /// How the world is.
-    pub async fn health(&self) -> Option<Health> {
-        Lobby::new(&self.lobby.to_string()).health().await.ok()
+    /// The state of the world; `None` if the control plane does not answer.
+    pub async fn health(&self) -> Option<WorldHealth> {
+        LobbyClient::new(&self.lobby.to_string()).health().await.ok()
     }
 
-    /// The host that decides in the most zones.
+    /// The host that leads the most zones.
     pub async fn primary(&self) -> Option<u32> {
-        self.health().await?.first()
+        self.health().await?.leading_host()
     }
 
     /// Waits until every zone has a backup.
-    pub async fn until_protected(&self) -> Result<()> {
-        let protected = |it: &Health| it.zones.iter().all(|it| it.primary.is_some() && it.backup.is_some());
-        self.until(READY_WITHIN, "every zone has a backup", protected).await
+    pub async fn until_backed_up(&self) -> Result<()> {
+        let has_backups =
+            |it: &WorldHealth| it.zones.iter().all(|it| it.primary.is_some() && it.backup.is_some());
+        self.until(READY_TIMEOUT, "every zone has a backup", has_backups).await
     }
 
-    /// Waits until something is so.
-    pub async fn until(&self, within: Duration, what: &str, is_so: impl Fn(&Health) -> bool) -> Result<()> {
+    /// Waits until a condition holds; `what` names it in the error.
+    pub async fn until(
+        &self,
+        within: Duration,
+        what: &str,
+        holds: impl Fn(&WorldHealth) -> bool,
+    ) -> Result<()> {
         let deadline = Instant::now() + within;
         loop {
-            if self.health().await.is_some_and(|it| is_so(&it)) {
+            if self.health().await.is_some_and(|it| holds(&it)) {
                 return Ok(());
             }
             if deadline < Instant::now() {
                 let logs = self.options.data.display();
-                bail!("waited in vain until {what}; the logs are in {logs}/*.log");
+                bail!("timed out waiting until {what}; the logs are in {logs}/*.log");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -151,17 +158,18 @@ impl Cluster {
         send(child, signal)
     }
 
-    /// Kills a host without a word.
+    /// Kills a host with `SIGKILL`.
     pub async fn kill(&mut self, host: u32) -> Result<()> {
         let mut child = self.hosts.remove(&host).context("no such host")?;
+        // Read while the process is still there.
         self.spent += processor_seconds(&child).unwrap_or(0.0);
         child.start_kill().context("cannot kill a host")?;
         child.wait().await.context("cannot wait for a host")?;
         Ok(())
     }
 
-    /// Tells a host to leave, and waits until it has.
-    pub async fn leave_one(&mut self, host: u32) -> Result<()> {
+    /// Tells a host to leave, and waits until it has ended.
+    pub async fn stop_host(&mut self, host: u32) -> Result<()> {
         let mut child = self.hosts.remove(&host).context("no such host")?;
         send(&child, Signal::TERM)?;
         let spent = processor_seconds(&child).unwrap_or(0.0);
@@ -170,59 +178,60 @@ impl Cluster {
         Ok(())
     }
 
-    /// Kills the directory and lobby without a word.
-    pub async fn kill_seat(&mut self) -> Result<()> {
-        self.spent += processor_seconds(&self.seat).unwrap_or(0.0);
-        self.seat.start_kill().context("cannot kill the directory")?;
-        self.seat.wait().await.context("cannot wait for the directory")?;
+    /// Kills the control plane with `SIGKILL`.
+    pub async fn kill_control_plane(&mut self) -> Result<()> {
+        self.spent += processor_seconds(&self.control_plane).unwrap_or(0.0);
+        self.control_plane.start_kill().context("cannot kill the directory")?;
+        self.control_plane.wait().await.context("cannot wait for the directory")?;
         Ok(())
     }
 
-    /// Kills everything without a word.
+    /// Kills all processes with `SIGKILL`.
     pub async fn kill_all(mut self) -> Result<()> {
+        // All at once: one after the other, the rest would fail over.
         for child in self.hosts.values_mut() {
             child.start_kill().context("cannot kill a host")?;
         }
         for child in self.hosts.values_mut() {
             child.wait().await.context("cannot wait for a host")?;
         }
-        self.kill_seat().await
+        self.kill_control_plane().await
     }
 
     /// Processor seconds that all servers have used.
     pub fn processor_seconds(&self) -> f64 {
-        let living = self.hosts.values().chain([&self.seat]);
+        let living = self.hosts.values().chain([&self.control_plane]);
         self.spent + living.filter_map(processor_seconds).sum::<f64>()
     }
 
-    /// The servers' processes, by name.
+    /// Names and process ids of the servers.
     pub fn processes(&self) -> Vec<(String, u32)> {
         let hosts = self.hosts.iter().map(|(host, child)| (format!("host {host}"), child));
-        let all = hosts.chain([("directory".to_owned(), &self.seat)]);
+        let all = hosts.chain([("directory".to_owned(), &self.control_plane)]);
         all.filter_map(|(name, child)| Some((name, child.id()?))).collect()
     }
 
-    /// Hosts that ended although nobody told them to. They are forgotten; whoever asks starts them again, or not.
-    pub fn fallen(&mut self) -> Vec<u32> {
+    /// Hosts that ended by themselves, each reported once; the caller may start them again.
+    pub fn take_ended_hosts(&mut self) -> Vec<u32> {
         let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
-        let fallen: Vec<u32> =
+        let ended_hosts: Vec<u32> =
             self.hosts.iter_mut().filter_map(|(&host, it)| ended(it).then_some(host)).collect();
-        self.hosts.retain(|host, _| !fallen.contains(host));
-        fallen
+        self.hosts.retain(|host, _| !ended_hosts.contains(host));
+        ended_hosts
     }
 
-    /// Whether the directory has ended although nobody told it to.
-    pub fn seat_has_fallen(&mut self) -> bool {
-        matches!(self.seat.try_wait(), Ok(Some(_)))
+    /// Returns whether the control plane has ended by itself.
+    pub fn control_plane_has_ended(&mut self) -> bool {
+        matches!(self.control_plane.try_wait(), Ok(Some(_)))
     }
 
-    /// A process that ended although nobody told it to, for people.
-    pub fn deserter(&mut self) -> Option<String> {
-        let host = self.fallen().first().map(|host| format!("host {host} ended by itself"));
-        host.or_else(|| self.seat_has_fallen().then(|| "the directory ended by itself".to_owned()))
+    /// A process that ended by itself, as a line for people.
+    pub fn ended_process(&mut self) -> Option<String> {
+        let host = self.take_ended_hosts().first().map(|host| format!("host {host} ended by itself"));
+        host.or_else(|| self.control_plane_has_ended().then(|| "the directory ended by itself".to_owned()))
     }
 
-    /// Lets everything leave in good order: hosts first, then the directory.
+    /// Ends all processes in good order: hosts first, then the control plane.
     pub async fn leave(mut self) -> Result<()> {
         for child in self.hosts.values() {
             let _ = send(child, Signal::TERM);
@@ -230,8 +239,8 @@ impl Cluster {
         for child in self.hosts.values_mut() {
             wait_or_kill(child).await?;
         }
-        let _ = send(&self.seat, Signal::TERM);
-        wait_or_kill(&mut self.seat).await
+        let _ = send(&self.control_plane, Signal::TERM);
+        wait_or_kill(&mut self.control_plane).await
     }
 }
 
@@ -241,7 +250,7 @@ fn send(child: &Child, signal: Signal) -> Result<()> {
 }
 
 async fn wait_or_kill(child: &mut Child) -> Result<()> {
-    if tokio::time::timeout(LEAVE_WITHIN, child.wait()).await.is_err() {
+    if tokio::time::timeout(LEAVE_TIMEOUT, child.wait()).await.is_err() {
         child.kill().await.context("cannot end a process")?;
     }
     Ok(())
@@ -254,6 +263,7 @@ fn processor_seconds(child: &Child) -> Option<f64> {
 fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(program);
+    // Tethered processes end when the pipe to their standard input closes: none outlives a killed test.
     command.arg(verb).arg("--tethered").arg("--data").arg(&options.data);
     if let Some(config) = &options.config {
         command.arg("--config").arg(config);
@@ -271,23 +281,25 @@ fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command> {
 
 fn log_file(data: &Path, name: &str) -> Result<File> {
     let path = data.join(format!("{name}.log"));
+    // A restarted process continues the log of its predecessor.
     let file = OpenOptions::new().create(true).append(true).open(&path);
     file.with_context(|| format!("cannot write {}", path.display()))
 }
 
-async fn start_seat(
+async fn start_control_plane(
     options: &ClusterOptions,
     directory: SocketAddr,
     lobby: SocketAddr,
-) -> Result<(Child, SeatFile)> {
+) -> Result<(Child, ControlPlaneFile)> {
     let mut command = command(options, "directory", "directory")?;
     command.args(["--listen", &directory.to_string(), "--lobby", &lobby.to_string()]);
     let mut child = command.spawn().context("cannot start the directory")?;
-    let path = options.data.join(SEAT_FILE);
-    let deadline = Instant::now() + READY_WITHIN;
+    let path = options.data.join(CONTROL_PLANE_FILE);
+    let deadline = Instant::now() + READY_TIMEOUT;
     loop {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        if let Ok(found) = serde_json::from_str::<SeatFile>(&text)
+        // The file of an earlier run may still be there; only the one with our child's process id counts.
+        if let Ok(found) = serde_json::from_str::<ControlPlaneFile>(&text)
             && Some(found.process) == child.id()
         {
             return Ok((child, found));

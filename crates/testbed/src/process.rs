@@ -1,4 +1,4 @@
-//! Processes of this machine: the cores they run on, and what they have used.
+//! Processes of this computer: the cores they run on, their processor time and memory.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -9,25 +9,25 @@ pub fn cores() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|&it| all.is_set(it)).collect()
 }
 
-/// Runs the calling thread, and every process it starts from now on, on these cores.
+/// Binds the calling thread, and every process it starts from now on, to these cores.
 pub fn stay_on(cores: &[usize]) {
     let mut set = CpuSet::new();
     cores.iter().for_each(|&it| set.set(it));
     if !cores.is_empty() {
-        let _ = sched_setaffinity(None::<Pid>, &set);
+        let _ = sched_setaffinity(None::<Pid>, &set); // Without permission the measurement is only noisier.
     }
 }
 
 /// Processor seconds that a process has used.
 pub fn processor_seconds(process: u32) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may hold spaces; what follows its closing bracket does not.
+    // The process name may hold spaces; the fields after its closing bracket do not.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// The most memory that a process ever had, in MiB; not a number if the process is gone.
+/// The most memory that a process ever had, in MiB; NaN if the process is gone.
 pub fn peak_memory_mib(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));

@@ -1,7 +1,7 @@
-//! A crowd that only walks: load for measuring what a client costs a server.
+//! A crowd that only walks: load to measure what a client costs a server.
 
-use crate::crowd::{Crowd, CrowdOptions, CrowdReport};
-use crate::{Border, TestedGame, walker};
+use crate::crowd::{BotCrowd, CrowdOptions, CrowdReport};
+use crate::{BorderSegment, TestedGame, walking_bot};
 use client::{HistoryWriter, Transport};
 use game::Bot;
 use machine::Span;
@@ -11,38 +11,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Bots change their course this often.
+/// Interval at which bots change their course.
 const PACE: Span = Span::from_millis(100);
 
-/// How long all bots together may take to come in.
-const IN_WITHIN: Duration = Duration::from_secs(60);
+/// Time that all bots together may take to enter the world.
+const ENTER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Nothing is measured while the bots still learn of each other.
+/// Time before measuring begins, in which the bots learn of each other.
 const WARM_UP: Duration = Duration::from_secs(3);
 
-/// Which walkers.
+/// The options of a crowd of walkers.
 pub struct WalkersOptions {
-    /// Where the lobby is.
+    /// Address of the lobby, as host and port.
     pub lobby: String,
-    /// How many.
+    /// Number of bots in the crowd.
     pub count: usize,
-    /// For how long they are measured.
+    /// Duration of the measurement, without warm-up.
     pub time: Duration,
-    /// How they connect.
+    /// Transport of the bots' connections.
     pub transport: Transport,
 }
 
-/// A moment that the process that measures the servers must hear of at once.
+/// A point in time that the process that measures the servers must learn at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// The measured time begins.
+pub enum MeasurePoint {
+    /// The measured time begins now.
     Begin,
-    /// The measured time ends.
+    /// The measured time ends now.
     End,
 }
 
-impl Moment {
-    /// The line by which one process tells another.
+impl MeasurePoint {
+    /// The line of text by which one process tells another.
     pub const fn line(self) -> &'static str {
         match self {
             Self::Begin => "measuring",
@@ -51,47 +51,48 @@ impl Moment {
     }
 }
 
-/// What the walkers experienced.
+/// The measurements of a crowd of walkers.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Walked {
-    /// What every crowd counts.
+pub struct WalkersReport {
+    /// Measurements that every crowd has.
     pub crowd: CrowdReport,
-    /// How many were in when measuring began.
+    /// Bots that were in the world when measuring began.
     pub inside: usize,
-    /// The avatars of others in sight.
+    /// Avatars of others that a bot sees, on average.
     pub visible: f64,
     /// Courses taken, per bot and second.
     pub moves_per_client_second: f64,
-    /// Half of the last round trips took less.
+    /// Median of the last round trips, in milliseconds.
     pub ping_p50_ms: f64,
-    /// One in a hundred took longer.
+    /// 99th percentile of the last round trips, in milliseconds.
     pub ping_p99_ms: f64,
-    /// Poses that the server did not send because a bot read too slowly.
+    /// Poses that hosts did not send because a bot read too slowly.
     pub lost: u64,
 }
 
-/// Lets bots walk and measures them; `reach` is called at each moment.
+/// Runs walkers and measures them; `reach` is called at each point.
 pub async fn walk(
     options: WalkersOptions,
     game: Arc<dyn TestedGame>,
-    reach: impl Fn(Moment) -> anyhow::Result<()>,
-) -> anyhow::Result<Walked> {
+    reach: impl Fn(MeasurePoint) -> anyhow::Result<()>,
+) -> anyhow::Result<WalkersReport> {
     let time = options.time;
-    let mut crowd = Crowd::enter(crowd_options(options, game)).await?;
-    let inside = crowd.until_in(IN_WITHIN).await;
+    let mut crowd = BotCrowd::enter(crowd_options(options, game)).await?;
+    let inside = crowd.until_entered(ENTER_TIMEOUT).await;
     tokio::time::sleep(WARM_UP).await;
+    // Only now: entering and learning of each other costs more than walking.
     crowd.measure().await;
-    let (courses, lost) = (walker::COURSES.load(Ordering::Relaxed), crowd.pings().1);
-    reach(Moment::Begin)?;
+    let (courses, lost) = (walking_bot::COURSES.load(Ordering::Relaxed), crowd.pings().1);
+    reach(MeasurePoint::Begin)?;
     tokio::time::sleep(time / 2).await;
     let visible = crowd.visible().await;
     tokio::time::sleep(time / 2).await;
-    let courses = walker::COURSES.load(Ordering::Relaxed) - courses;
+    let courses = walking_bot::COURSES.load(Ordering::Relaxed) - courses;
     let (pings, lost_after) = crowd.pings();
-    reach(Moment::End)?;
+    reach(MeasurePoint::End)?;
     let ping = |part: f64| pings.get((part * pings.len() as f64) as usize).copied().unwrap_or_default();
     let crowd = crowd.finish().await;
-    Ok(Walked {
+    Ok(WalkersReport {
         visible,
         inside,
         moves_per_client_second: courses as f64 / (crowd.clients as f64 * crowd.seconds),
@@ -104,10 +105,10 @@ pub async fn walk(
 
 fn crowd_options(options: WalkersOptions, game: Arc<dyn TestedGame>) -> CrowdOptions {
     CrowdOptions {
-        game: Arc::new(Walking(game)),
+        game: Arc::new(WalkersGame(game)),
         lobby: options.lobby,
         count: options.count,
-        behaviour: walker::NAME.to_owned(),
+        behaviour: walking_bot::NAME.to_owned(),
         transport: options.transport,
         history: HistoryWriter::default(),
         seed: 1,
@@ -116,19 +117,19 @@ fn crowd_options(options: WalkersOptions, game: Arc<dyn TestedGame>) -> CrowdOpt
 }
 
 /// A game whose bots are all walkers.
-struct Walking(Arc<dyn TestedGame>);
+struct WalkersGame(Arc<dyn TestedGame>);
 
-impl TestedGame for Walking {
-    fn scenario(&self) -> &dyn trial::Scenario {
+impl TestedGame for WalkersGame {
+    fn scenario(&self) -> &dyn simtest::Scenario {
         self.0.scenario()
     }
 
     fn mixed_bots(&self) -> &[&'static str] {
-        &[walker::NAME]
+        &[walking_bot::NAME]
     }
 
-    fn bot(&self, _: &str, world: &Polygon, _: &[Border]) -> Option<Box<dyn Bot>> {
-        Some(walker::bot(world.clone(), self.walking_speed()))
+    fn bot(&self, _: &str, world: &Polygon, _: &[BorderSegment]) -> Option<Box<dyn Bot>> {
+        Some(walking_bot::bot(world.clone(), self.walking_speed()))
     }
 
     fn is_avatar(&self, shown: &[u8]) -> bool {

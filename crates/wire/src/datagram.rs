@@ -7,29 +7,29 @@
 use crate::{DecodeError, POSE_MAX, POSE_MIN, Reader};
 use std::iter::FusedIterator;
 
-/// The most bytes a datagram has.
+/// The most bytes that a datagram has.
 ///
 /// Chromium's largest is 1211, and a QUIC path that was not probed promises packets of 1200, QUIC's own
 /// share included. The rest is room for WebTransport's session number and for stacks that add more.
 pub const DATAGRAM_MAX: usize = 1150;
 
-/// Bytes a datagram spends before its first frame: the kind.
+/// Bytes that a datagram spends before its first frame: the kind.
 pub const DATAGRAM_HEADER: usize = 1;
 
-/// Bytes a frame spends before its pose: the length.
+/// Bytes that a frame spends before its pose: the length.
 pub const FRAME_HEADER: usize = 1;
 
 /// The first byte of a datagram of poses: kind 13 in the high four bits, version 1 in the low four.
 /// No pose starts like this, so a bare pose is never taken for a datagram.
 const KIND_POSES: u8 = 0xd1;
 
-// Whatever its size, a pose fits a fresh datagram.
+// A pose of any size fits into a fresh datagram.
 const _: () = assert!(DATAGRAM_HEADER + FRAME_HEADER + POSE_MAX <= DATAGRAM_MAX);
 
 /// Copies encoded poses into as few datagrams as their order allows.
 ///
-/// Its owner fills it, sends what [`Packer::datagrams`] gives, clears it, and fills it for the next
-/// reader. The buffers stay, so the steady state allocates nothing.
+/// Its owner fills it, sends the datagrams of [`Packer::datagrams`], clears it, and fills it for the next
+/// client. The buffers stay, so the steady state allocates nothing.
 ///
 /// ```
 /// use wire::{Message, Packer, Pose, frames};
@@ -54,12 +54,12 @@ const _: () = assert!(DATAGRAM_HEADER + FRAME_HEADER + POSE_MAX <= DATAGRAM_MAX)
 pub struct Packer {
     /// All datagrams, one after the other.
     bytes: Vec<u8>,
-    /// Where each datagram starts in `bytes`.
+    /// The start of each datagram in `bytes`.
     starts: Vec<usize>,
 }
 
 impl Packer {
-    /// An empty packer.
+    /// A packer without poses or buffers.
     pub const fn new() -> Self {
         Self { bytes: Vec::new(), starts: Vec::new() }
     }
@@ -67,7 +67,7 @@ impl Packer {
     /// Appends an encoded pose, in a new datagram if the last one has no room.
     ///
     /// # Panics
-    /// If `pose` has a length that no pose has. What [`crate::Pose`] encoded and what [`frames`] gave
+    /// If `pose` has a length that no pose has. Poses that [`crate::Pose`] encoded and frames of [`frames`]
     /// always have one.
     pub fn push(&mut self, pose: &[u8]) {
         assert!(is_pose_len(pose.len()), "{} bytes are no pose", pose.len());
@@ -109,7 +109,7 @@ pub fn frames(bytes: &[u8]) -> Result<Frames<'_>, DecodeError> {
         kind => return Err(DecodeError::UnknownKind(kind)),
     }
     let frames = Frames { reader: reader.clone() };
-    // The first is taken whether it is there or not: a datagram without frames says nothing.
+    // Why one frame before the loop: a datagram without frames is refused, so that it has no encoding.
     frame(&mut reader)?;
     while !reader.is_empty() {
         frame(&mut reader)?;

@@ -1,4 +1,4 @@
-//! What crosses a link: messages as bytes, drawn to the byte in `docs/wire.md`.
+//! The bytes that cross a link: messages, drawn to the byte in `docs/wire.md`.
 //!
 //! Bytes from outside are wrong until proven right. Decoding refuses with a [`DecodeError`]; it never
 //! panics and never allocates. Every value has exactly one byte string, so equal bytes mean equal

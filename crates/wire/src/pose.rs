@@ -1,8 +1,8 @@
 //! A pose: one positional update on its way to a player.
 //!
-//! Its mover makes it and every carrier forwards its bytes unchanged, so it says everything itself: it
-//! leans on no earlier pose and on no knowledge of who carries it. It never says that an object enters
-//! or leaves; that comes from the object's zone.
+//! Its sender encodes it once and every carrier forwards the bytes unchanged, so it is complete in itself: it
+//! depends on no earlier pose and on no particular carrier. It never says that an object enters or leaves; the
+//! object's zone does.
 
 use crate::varint::{length_of, zigzag};
 use crate::{DecodeError, Message, Reader, put_i32, put_u32, put_u64};
@@ -12,26 +12,26 @@ use space::{
 
 /// The format's version, in the header's high four bits.
 const VERSION: u8 = 1;
-/// Header flag: a velocity follows the position. Most things stand still most of the time.
+/// Header flag: a velocity follows the position. Most objects stand still most of the time.
 const MOVING: u8 = 1 << 0;
 /// Header flag: a tag ends the pose.
 const TAGGED: u8 = 1 << 1;
 /// The header's low four bits.
 const FLAGS: u8 = 0x0f;
 
-/// Bytes of a tag: short enough to send ten times a second, long enough that nobody guesses one.
+/// Bytes of a tag: short enough to send ten times a second, long enough that guessing one is hopeless.
 pub const TAG_LEN: usize = 8;
 
-/// The least bytes a pose has: everything zero, standing, untagged.
+/// The least bytes that a pose has: everything zero, standing, untagged.
 pub const POSE_MIN: usize = 11;
 
-/// The most bytes a pose has: every number at its longest, moving, tagged.
+/// The most bytes that a pose has: every number at its longest, moving, tagged.
 pub const POSE_MAX: usize = 64;
 
 /// Bytes of the header and the heading, which are always there and never grow.
 const FIXED: usize = 1 + size_of::<u16>();
 
-// Zone, epoch, counter, generation, sequence; start; x, y.
+// Five names and counts, the start, two coordinates.
 const _: () = assert!(POSE_MIN == FIXED + 5 * length_of(0) + length_of(0) + 2 * length_of(0));
 const _: () = assert!(
     POSE_MAX
@@ -47,8 +47,8 @@ const _: () = assert!(POSE_MAX <= u8::MAX as usize);
 
 /// One positional update of one object.
 ///
-/// A mover that tags its poses encodes with a blank tag, computes the real one over [`Pose::body`], and
-/// writes it over the blank. So the tag also covers the flag that says that there is one.
+/// A sender that tags its poses encodes with a blank tag, computes the real one over [`Pose::body`], and
+/// writes it over the blank. So the tag also covers the flag that announces it.
 ///
 /// ```
 /// use wire::{Message, Pose};
@@ -68,18 +68,18 @@ const _: () = assert!(POSE_MAX <= u8::MAX as usize);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pose {
-    /// Whose motion it is.
+    /// The object whose motion this is.
     pub object: ObjectId,
-    /// The trajectory from now on.
+    /// Its trajectory from now on.
     pub motion: Motion,
-    /// The mover's proof that it made this; this crate only carries it.
+    /// The sender's proof that it made this; this crate neither makes nor checks it.
     pub tag: Option<[u8; TAG_LEN]>,
 }
 
 impl Pose {
     /// The part of an encoded pose that its tag is computed over: everything but the tag.
     ///
-    /// It looks at the header and the length only; whether `bytes` are a pose, [`Message::decode`] says.
+    /// It looks at the header and the length only; [`Message::decode`] says whether `bytes` are a pose.
     pub fn body(bytes: &[u8]) -> Result<&[u8], DecodeError> {
         let flags = flags_of(Reader::new(bytes).byte()?)?;
         let tag_len = if flags & TAGGED == 0 { 0 } else { TAG_LEN };
@@ -87,7 +87,7 @@ impl Pose {
         body.filter(|body| POSE_MIN <= body.len()).ok_or(DecodeError::TooShort)
     }
 
-    /// Whether a velocity is written. Standing still is written as no velocity, and never as a zero one.
+    /// True if a velocity is written. Standing still is written as no velocity, and never as a zero one.
     fn is_moving(&self) -> bool {
         self.motion.velocity != Velocity::ZERO
     }
@@ -101,7 +101,7 @@ impl Pose {
 
 impl Message for Pose {
     fn encode(&self, out: &mut Vec<u8>) {
-        // Taken apart in full: a new field cannot be forgotten here.
+        // Why destructured in full: a new field cannot be forgotten here.
         let ObjectId { zone, epoch, counter } = self.object;
         let Motion { position, velocity, heading, start, generation, sequence } = self.motion;
         out.push(self.header());
@@ -165,6 +165,7 @@ fn velocity(reader: &mut Reader<'_>) -> Result<Velocity, DecodeError> {
     let (x, y) = (reader.i32()?, reader.i32()?);
     let velocity = Velocity::new(x, y).map_err(|_| DecodeError::OutOfRange("a velocity"))?;
     if velocity == Velocity::ZERO {
+        // Why refused: standing still already has an encoding, and a value must have only one.
         return Err(DecodeError::Redundant("a velocity of zero"));
     }
     Ok(velocity)

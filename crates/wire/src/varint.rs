@@ -6,25 +6,25 @@
 
 use crate::DecodeError;
 
-/// Set on every byte of a number but its last.
+/// The bit that is set on every byte of a number but its last.
 const MORE: u8 = 0x80;
 
-/// 64 bits, seven at a time.
+/// The most bytes of a number: 64 bits, seven at a time.
 const BYTES_MAX: u32 = u64::BITS.div_ceil(7);
 
-/// How many bytes `value` takes.
+/// The number of bytes that `value` takes.
 pub(crate) const fn length_of(value: u64) -> usize {
-    // Zero still takes one byte, as if it had one bit.
+    // Why `| 1`: zero still takes one byte, as if it had one bit.
     let bits = u64::BITS - (value | 1).leading_zeros();
     bits.div_ceil(7) as usize
 }
 
-/// Folds the sign into the lowest bit.
+/// Folds the sign into the lowest bit, so that small negative numbers stay short.
 pub(crate) const fn zigzag(value: i32) -> u32 {
     ((value << 1) ^ (value >> 31)) as u32
 }
 
-/// The opposite of [`zigzag`]; every `u32` unfolds to one `i32`.
+/// The inverse of [`zigzag`]; every `u32` unfolds to one `i32`.
 const fn unzigzag(folded: u32) -> i32 {
     (folded >> 1) as i32 ^ -((folded & 1) as i32)
 }
@@ -50,7 +50,7 @@ pub fn put_i32(out: &mut Vec<u8>, value: i32) {
 
 /// Takes fields off the front of a byte string.
 ///
-/// It only borrows: it never allocates, and what it cannot take is an error, never a panic. After an
+/// It only borrows: it never allocates, and bytes that it cannot take are an error, never a panic. After an
 /// error its place is unspecified; the message is refused as a whole.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
@@ -63,38 +63,39 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// Whether everything was taken.
+    /// True if every byte was taken.
     pub const fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The next byte.
+    /// Takes the next byte off the front.
     pub fn byte(&mut self) -> Result<u8, DecodeError> {
         let [byte] = self.array()?;
         Ok(byte)
     }
 
-    /// The next `N` bytes, by value.
+    /// Takes the next `N` bytes, by value.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let (&array, rest) = self.rest.split_first_chunk().ok_or(DecodeError::TooShort)?;
         self.rest = rest;
         Ok(array)
     }
 
-    /// The next `len` bytes, where they lie.
+    /// Takes the next `len` bytes, borrowed from the input.
     pub fn slice(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         let (slice, rest) = self.rest.split_at_checked(len).ok_or(DecodeError::TooShort)?;
         self.rest = rest;
         Ok(slice)
     }
 
-    /// The next number, of up to 64 bits.
+    /// Takes the next number, of up to 64 bits.
     pub fn u64(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0;
         for index in 0..BYTES_MAX {
             let byte = self.byte()?;
             value |= bits_at(index, byte & !MORE)?;
             if byte & MORE == 0 {
+                // A last byte of zero adds no bits: the same number has a shorter form.
                 let is_overlong = byte == 0 && 0 < index;
                 return if is_overlong { Err(DecodeError::Overlong) } else { Ok(value) };
             }
@@ -102,17 +103,17 @@ impl<'a> Reader<'a> {
         Err(TOO_WIDE)
     }
 
-    /// The next number, of up to 32 bits.
+    /// Takes the next number, of up to 32 bits.
     pub fn u32(&mut self) -> Result<u32, DecodeError> {
         u32::try_from(self.u64()?).map_err(|_| DecodeError::OutOfRange("a number of 32 bits"))
     }
 
-    /// The next signed number, of up to 32 bits.
+    /// Takes the next signed number, of up to 32 bits.
     pub fn i32(&mut self) -> Result<i32, DecodeError> {
         self.u32().map(unzigzag)
     }
 
-    /// Ends the message: whatever is left does not belong to it.
+    /// Ends the message; bytes that are left do not belong to it.
     pub fn finish(self) -> Result<(), DecodeError> {
         if self.is_empty() { Ok(()) } else { Err(DecodeError::TrailingBytes) }
     }
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(read(&[0x80, 0x01], Reader::u64), Ok(128));
     }
 
-    /// [wire-02] What does not fit its type is refused, not wrapped.
+    /// [wire-02] A number too large for its type is refused, not wrapped.
     #[test]
     fn wide_numbers_are_refused() {
         let ones = [0xff; 9];
@@ -179,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// [wire-01] Out and back, in exactly as many bytes as were foretold.
+        /// [wire-01] Written and read back, in exactly as many bytes as [`length_of`] says.
         #[test]
         fn numbers_come_back(value: u64, shift in 0u32..64) {
             let value = value >> shift;

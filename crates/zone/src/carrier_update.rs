@@ -1,6 +1,7 @@
 //! Updates that a replica gives the carrier of poses beside it.
 //!
-//! A carrier knows nothing of the zone but these updates: which objects move, and who subscribes to their poses.
+//! A carrier knows nothing of the zone but these updates: which objects move, and which addresses subscribe to their
+//! poses.
 
 use machine::Address;
 use space::{Motion, ObjectId};
@@ -10,7 +11,7 @@ use space::{Motion, ObjectId};
 pub enum CarrierUpdate {
     /// The object exists and moves like this from now on.
     Carry(ObjectId, Motion),
-    /// The object is gone.
+    /// The object is gone: nothing is sent about it any more.
     Remove(ObjectId),
     /// The player with this avatar hears poses at this address from now on.
     Subscribe(Address, ObjectId),

@@ -1,94 +1,96 @@
 //! World time: the directory's clock, estimated.
 //!
-//! A replica's own clock may be off and may run at the wrong rate. It asks the directory, believes the answer
-//! with the shortest way, and follows it without ever stepping back. While the directory is away it runs free. It is
-//! never far behind another zone's.
+//! A host's own clock may be off and may run at the wrong rate. A replica asks the directory, believes the answer
+//! with the shortest round trip, and follows it without ever stepping back. While the directory is away world time runs
+//! free. It is never far behind another zone's.
 
 use machine::{Span, Time};
 
-/// A host that is behind by more than this jumps: walking up to it would take too long to be useful.
+/// A clock that is behind by more than this jumps: to catch up gradually would take too long to be useful.
 const JUMP: Span = Span::from_millis(250);
 
-/// While it is ahead, the clock runs at this part of its speed until the world has caught up.
+/// Divisor of the speed of a clock that is ahead, until world time has caught up.
 const AHEAD: u64 = 2;
 
-/// While it is a little behind, it runs faster by this part of its speed.
+/// A clock that is a little behind runs faster by one part in this many.
 const BEHIND: u64 = 8;
 
-/// An estimate older than this is replaced by any newer one, however long its way was.
+/// An estimate older than this is replaced by any newer one, however long its round trip: clocks drift apart.
 const STALE: Span = Span::from_millis(10_000);
 
-/// Own time to world time.
+/// Converts a host's own time to world time.
 #[derive(Clone, Debug)]
 pub struct WorldClock {
-    /// World time at an own time; `None` before anybody has said anything. Between two answers it is a function of these
-    /// and of the own time alone, so that asking often does not change what is answered.
-    anchor: Option<Anchor>,
-    /// The best answer so far.
-    sample: Option<Sample>,
+    /// World time at one moment of own time; `None` before the first answer or record. Between two answers world time
+    /// is a function of anchor, sample and own time alone, so that reading it often does not change it.
+    anchor: Option<ClockAnchor>,
+    /// The answer of the directory with the shortest round trip.
+    sample: Option<ClockSample>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Anchor {
+struct ClockAnchor {
     world: Time,
     at: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct ClockSample {
     at: Time,
     world: Time,
     trip: Span,
 }
 
 impl WorldClock {
-    /// A clock that shows nothing yet.
+    /// A clock that shows zero until it is set.
     pub const fn new() -> Self {
         Self { anchor: None, sample: None }
     }
 
-    /// World time. Never less than before; zero before anybody has said anything.
+    /// World time. Never less than before; zero until the first answer or record.
     pub fn now(&self, own: Time) -> Time {
-        let Some(Anchor { world, at }) = self.anchor else { return Time::ZERO };
+        let Some(ClockAnchor { world, at }) = self.anchor else { return Time::ZERO };
         let passed = own.since(at);
         let free = world + passed;
         let Some(target) = self.sample.map(|it| it.world + own.since(it.at)) else { return free };
         let part = |part: u64| Span::from_micros(passed.as_micros() / part);
+        // Ahead of the target: run slowly rather than step back.
         if target < free {
             return (world + part(AHEAD)).max(target);
         }
         if JUMP < target.since(free) { target } else { target.min(free + part(BEHIND)) }
     }
 
-    /// The world's time cannot be before this: a record says so.
+    /// Raises world time to that of a record: records never go back in time.
     pub fn at_least(&mut self, own: Time, world: Time) {
         if self.anchor.is_none() || self.now(own) < world {
-            self.anchor = Some(Anchor { world, at: own });
+            self.anchor = Some(ClockAnchor { world, at: own });
         }
     }
 
-    /// Another zone is as late as `world`. Whoever is far behind goes there; little differences are the directory's
-    /// to settle.
+    /// Another zone has the time `world`. A clock that is far behind jumps there; answers of the directory settle small
+    /// differences.
     pub fn follow(&mut self, own: Time, world: Time) {
         if JUMP < world.since(self.now(own)) {
             self.at_least(own, world);
         }
     }
 
-    /// The directory said `world`, to a question asked at `asked` and answered at `own`.
+    /// Takes in the directory's time `world`, asked for at own time `asked` and received at own time `own`.
     pub fn learn(&mut self, asked: Time, own: Time, world: Time) {
         let trip = own.since(asked);
         let better = self.sample.is_none_or(|it| trip <= it.trip || STALE < own.since(it.at));
         if better {
+            // The directory read its clock somewhere on the round trip; the middle has the smallest possible error.
             let estimate = world + Span::from_micros(trip.as_micros() / 2);
-            // The own clock may show anything: only what was said before can be ahead.
+            // The first answer sets the clock. Later ones only steer it: world time already shown must not step back.
             let world = self.anchor.map_or(estimate, |_| self.now(own));
-            self.anchor = Some(Anchor { world, at: own });
-            self.sample = Some(Sample { at: own, world: estimate, trip });
+            self.anchor = Some(ClockAnchor { world, at: own });
+            self.sample = Some(ClockSample { at: own, world: estimate, trip });
         }
     }
 
-    /// Whether the directory was ever heard.
+    /// Whether the directory has ever answered.
     pub const fn is_set(&self) -> bool {
         self.sample.is_some()
     }

@@ -1,16 +1,16 @@
 //! Every limit and timer of a zone, with its reason.
 
 use crate::rule::BrokenRules;
-use game::Rules;
+use game::HostedGame;
 use machine::{Address, Span};
 use serde::{Deserialize, Serialize};
 use space::{Distance, Partition, Polygon, ZoneId};
 use std::sync::Arc;
 
-/// Results kept for a player who does not acknowledge them. A client has at most [`UNACKED_MAX`] actions out.
+/// Results kept for a player who does not acknowledge them. A player has at most [`UNACKED_MAX`] actions out.
 pub const KEPT_MAX: usize = 256;
 
-/// Actions a client may have sent without hearing their result. More would only wait at the zone.
+/// Actions a player may have sent without hearing their result. More would only wait at the zone.
 pub const UNACKED_MAX: usize = 64;
 
 /// Actions of one player that wait for an earlier one.
@@ -26,8 +26,8 @@ pub const UNACKED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of a snapshot per message to a new backup, one message per [`Timing::copy`].
 pub const COPY_BYTES: usize = 64 * 1024;
 
-/// Records kept in memory behind the committed one: for players who come back and for a backup that lost its
-/// link for a moment.
+/// Records kept in memory behind the newest: for players who come back and for a backup that lost its link for a
+/// moment.
 pub const TAIL_MAX: usize = 4096;
 
 /// Records between two snapshots on disk.
@@ -36,85 +36,87 @@ pub const SNAPSHOT_EVERY: u64 = 8192;
 /// Records between two checkpoints of the state's hash.
 pub const CHECKPOINT_EVERY: u64 = 256;
 
-/// How far ahead of the zone's own time a move may start: a client's clock is an estimate.
+/// Limit of how far ahead of the zone's own time a move may start: a player's clock is an estimate.
 pub const MOVE_AHEAD_MAX: Span = Span::from_millis(250);
 
-/// How much farther than its range a player still knows an object, in percent: without slack, somebody on the
-/// rim would come and go all the time.
+/// Slack of a player's range for objects already in sight, in percent: without it, an object on the rim would come
+/// and go all the time.
 pub const VIEW_SLACK_PERCENT: u32 = 10;
 
-/// Letters and timers carried out at one go: a burst must not starve the players.
+/// Letters and timers executed per wake: a burst must not starve the players.
 pub const DUE_MAX: usize = 256;
 
 /// The most bytes of posted items in one message to another zone.
 pub const POST_BYTES_MAX: usize = 64 * 1024;
 
-/// How often a letter is passed on before it rests for a moment.
+/// Zones that forward a letter in a row before one keeps it for a moment: zones with outdated locations would pass it
+/// around.
 pub const HOPS_MAX: u8 = 3;
 
-/// How far beyond its owner's border an object may be. Whoever gets there before the next zone has taken it over is
-/// stopped. Events and ghosts reach that much farther, so that nobody is missed.
+/// Limit of how far beyond its owner's border an object may be. An object that gets there before the next zone has
+/// taken it over is stopped. Events and ghosts reach that much farther, so that no such object is missed.
 pub const STRAY_MAX: Distance = Distance::of_metres(12);
 
-/// How far beyond the border somebody must be to change owners: whoever walks along it must not go to and fro.
+/// Distance beyond the border at which an object changes owners: an avatar that walks along the border must not be
+/// transferred to and fro.
 pub const HYSTERESIS: Distance = Distance::of_metres(2);
 
-/// How long an event may hold locks before it decides. Later it gives up and tries again.
+/// Limit of how long an event holds locks undecided. Then the coordinator releases them and tries again.
 pub const HOLD_MAX: Span = Span::from_millis(1_000);
 
-/// How long an event that holds nothing waits in a queue before it asks again.
+/// Limit of how long an event that holds no locks waits in a queue before it asks again.
 pub const WAIT_MAX: Span = Span::from_millis(3_000);
 
-/// How long motions of the past are known: for events that were wanted a while ago.
+/// Age up to which a zone remembers motions: for events whose moment is a while ago.
 pub const PAST_MAX: Span = Span::from_millis(2_000);
 
-/// How long an action may look for room among others before it is given up.
+/// Limit of how long an action tries to get its locks before its result is `Busy`.
 pub const JOB_MAX: Span = Span::from_millis(4_000);
 
-/// An action that waited for its player's earlier ones for this long does not wait for others.
+/// An action that waited for its player's earlier ones for this long does not wait for locks as well.
 pub const STALE_AFTER: Span = Span::from_millis(2_000);
 
-/// How much later than it wanted a replica may wake and still trust its impression that the other one is silent.
-/// Later, it was the one that slept.
+/// Delay of its own wake-up up to which a replica or player believes that the other side is silent. After a longer
+/// delay it slept itself, and messages may wait unread.
 pub const LATE_MAX: Span = Span::from_millis(100);
 
-/// How announcements wait for disks. A zone that has lost its backup waits for its own disk, whatever this says; a zone
-/// in a world of one host has nobody to lose, and does as this says.
+/// The disks that an announcement waits for. A zone that has lost its backup waits for its own disk, whatever this
+/// says; a zone in a world of one host never had a backup, and does as this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Durability {
-    /// Both disks before anything is announced.
+    /// Primary and backup have a record on disk before it is announced.
     Synced,
-    /// The backup's memory before, both disks soon after.
+    /// The backup has it in memory before, both disks soon after.
     Batched,
-    /// The backup's memory before, disks when there is time: a full stop may cost a second.
+    /// The backup has it in memory before, disks about once per second: a full stop may lose that second.
     Lazy,
 }
 
-/// When things happen by themselves.
+/// Intervals and timeouts of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Between two beacons of a primary.
+    /// Interval between two beacons of a primary.
     pub beacon: Span,
-    /// A primary that no beacon was answered for this long sends no poses: somebody else may reign.
+    /// A primary whose beacons were not answered for this long sends no poses: another replica may be primary.
     pub lease: Span,
     /// A backup that heard nothing for this long asks the directory.
     pub grace: Span,
-    /// A primary whose backup answered nothing for this long wants to reign alone. Longer than the grace, so that
+    /// A primary whose backup answered nothing for this long wants to lead alone. Longer than the grace, so that
     /// of two replicas that lost each other the backup, which may be the healthy one, moves first.
     pub patience: Span,
-    /// Records that wait for company on their way to the backup.
+    /// Delay of records on their way to the backup, so that several travel in one message.
     pub batch: Span,
-    /// Between two writes to disk, when nothing waits for them,
+    /// Interval between two writes to disk, when no announcement waits for them.
     pub disk_batch: Span,
-    /// and when they are lazy.
+    /// The same interval with [`Durability::Lazy`].
     pub disk_lazy: Span,
-    /// Between two streams of motions to the backup.
+    /// Interval between two streams of motions to the backup.
     pub motions: Span,
-    /// Between two looks at who sees whom.
+    /// Interval between two computations of which player sees which objects.
     pub views: Span,
-    /// Between two questions to the directory, while something is unclear.
+    /// Interval between two questions to the directory, while something is unclear.
     pub ask: Span,
-    /// Between two parts of a snapshot for a new backup.
+    /// Interval between two parts of a snapshot for a new backup.
     pub copy: Span,
     /// A player without a connection stays this long.
     pub leave: Span,
@@ -140,44 +142,44 @@ impl Default for Timing {
     }
 }
 
-/// Knows the zones of addresses.
+/// Maps the address of a replica to its zone; `None` for players.
 pub type ZoneOf = Arc<dyn Fn(Address) -> Option<ZoneId> + Send + Sync>;
 
-/// What a replica is told when it starts.
+/// Configuration of one replica of a zone.
 #[derive(Clone)]
-pub struct Config {
-    /// Which zone.
+pub struct ZoneConfig {
+    /// The zone that this is a replica of.
     pub zone: ZoneId,
-    /// Who owns which place.
+    /// The partition of the world into regions.
     pub map: Arc<Partition>,
-    /// Which zone the replica at an address belongs to; `None` for players.
+    /// Maps an address to its zone.
     pub zone_of: ZoneOf,
-    /// The game.
-    pub rules: Arc<dyn Rules>,
-    /// The replica's own address.
+    /// The game, as the zone calls it.
+    pub rules: Arc<dyn HostedGame>,
+    /// Address of the replica itself.
     pub me: Address,
     /// Every address that may hold a replica of this zone.
-    pub peers: Vec<Address>,
+    pub replicas: Vec<Address>,
     /// Whether this replica may found the world, if there is none.
     pub founds: bool,
     /// Whether it may go on alone after a full stop although its partner has not come back.
     pub force: bool,
-    /// How announcements wait for disks.
+    /// The disks that announcements wait for.
     pub durability: Durability,
-    /// When things happen by themselves.
+    /// Intervals and timeouts of the replica.
     pub timing: Timing,
-    /// Where the world's chance starts.
+    /// Random seed of the world.
     pub seed: u64,
-    /// The most players at once.
+    /// Limit of players in the zone at once.
     pub players_max: usize,
-    /// Whether to tell the owner everything that a checker needs.
+    /// Whether to raise notes for the checkers.
     pub notes: bool,
     /// Rules that are broken on purpose, to see whether checkers notice: none in a real world.
     pub broken_rules: BrokenRules,
 }
 
-impl Config {
-    /// The zone's region.
+impl ZoneConfig {
+    /// The region that the zone decides in.
     ///
     /// # Panics
     ///
@@ -186,17 +188,17 @@ impl Config {
         self.map.polygon(self.zone).expect("a replica's zone is on its map")
     }
 
-    /// Whether there are other zones.
+    /// Whether the world has other zones.
     pub fn is_meshed(&self) -> bool {
         1 < self.map.zones().len()
     }
 
-    /// Whether there is nobody who could be a backup.
+    /// Whether no other address can hold a backup.
     pub fn is_single(&self) -> bool {
-        self.peers.iter().all(|&it| it == self.me)
+        self.replicas.iter().all(|&it| it == self.me)
     }
 
-    /// How long records may wait to be written to disk, when nothing waits for them.
+    /// Delay of records on their way to the disk, when no announcement waits for them.
     pub fn disk_pause(&self) -> Span {
         match self.durability {
             Durability::Synced | Durability::Batched => self.timing.disk_batch,
@@ -204,7 +206,7 @@ impl Config {
         }
     }
 
-    /// How far a player sees.
+    /// The distance up to which a player sees objects.
     pub fn view(&self) -> Distance {
         self.rules.range()
     }

@@ -1,17 +1,17 @@
-//! What a replica has whatever its role: state, log, disk, directory, clock, links.
+//! The parts that a replica has in every role: state, log, disk, directory, clock, links.
 
 use crate::carrier_update::CarrierUpdate;
 use crate::clock::WorldClock;
-use crate::config::{Config, SNAPSHOT_EVERY, TAIL_MAX};
-use crate::entry::{self, Reign};
-use crate::log::Log;
-use crate::msg::{Msg, Peer};
+use crate::config::{SNAPSHOT_EVERY, TAIL_MAX, ZoneConfig};
+use crate::leadership::{Leadership, leadership_key};
+use crate::msg::{BetweenReplicas, ZoneMsg};
 use crate::note::Note;
-use crate::peers::Peers;
 use crate::record::{Index, Record};
+use crate::record_log::RecordLog;
+use crate::remote_primaries::RemotePrimaries;
 use crate::rule::{BrokenRules, Rule};
-use crate::state::{Misfit, Snapshot, State};
-use machine::directory::{self, Revision, Write};
+use crate::zone_state::{ApplyError, StateSnapshot, ZoneState};
+use machine::directory::{self, DirectoryWrite, Revision};
 use machine::{
     Address, Lane, LatestKey, LinkNumber, Outbox, Rng, Span, Ticket, Time, TimerName, Timers, disk,
 };
@@ -19,65 +19,65 @@ use space::Epoch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a replica's owner tells it.
+/// A command of the host that holds a replica.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// The disk answers.
-    Disk(disk::Done),
-    /// The directory answers.
-    Directory(directory::Done),
-    /// The owner is about to end it: hand over, bring the disk up to date, and do nothing any more.
+pub enum ReplicaCommand {
+    /// The disk answers a request.
+    Disk(disk::DiskReply),
+    /// The directory answers a request.
+    Directory(directory::DirectoryReply),
+    /// The host is about to end the replica: hand over, bring the disk up to date, and do nothing any more.
     Leave,
 }
 
-/// What a replica tells its owner.
+/// An event that a replica raises for its host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum ReplicaEvent {
     /// A request for the disk.
-    Disk(disk::Request),
+    Disk(disk::DiskRequest),
     /// A request for the directory.
-    Directory(directory::Request),
+    Directory(directory::DirectoryRequest),
     /// An update for the carrier of poses.
     Carrier(CarrierUpdate),
     /// A mistake of the game, for its author and the operator.
     Fault(String),
-    /// The replica cannot go on, and why. Its owner restarts it, or not.
+    /// The replica cannot go on, and why. The host restarts it, or not.
     Broken(String),
-    /// Something for a checker.
+    /// A report for the checkers.
     Note(Note),
 }
 
-/// Where a machine's effects go.
-pub(crate) type Out = Outbox<Msg, Event>;
+/// The outbox of a replica.
+pub(crate) type ReplicaOutbox = Outbox<ZoneMsg, ReplicaEvent>;
 
-/// What a replica wakes for.
+/// The timers of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Say that we are here.
+pub(crate) enum ReplicaTimer {
+    /// Send a beacon to the backup.
     Beacon,
-    /// Has the other one been silent for too long?
+    /// Check whether the other replica has been silent for too long.
     Suspect,
-    /// Send what waits to the backup.
+    /// Send waiting records to the backup.
     Batch,
-    /// Write what waits to disk.
+    /// Write waiting records to disk.
     DiskBatch,
     /// Stream motions to the backup.
     Motions,
-    /// Look who sees whom.
+    /// Compute which player sees which objects.
     Views,
-    /// Ask the directory, again.
+    /// Ask the directory once more.
     Ask,
     /// Send the next part of a snapshot.
     Copy,
-    /// Letters, timers and thoughts.
+    /// Execute letters, timers and thoughts that are due.
     Due,
-    /// Ask for the time.
+    /// Ask the directory for the time.
     Clock,
     /// Look after everything between zones.
     Mesh,
 }
 
-impl TimerName for Purpose {
+impl TimerName for ReplicaTimer {
     const ALL: &'static [Self] = &[
         Self::Beacon,
         Self::Suspect,
@@ -97,27 +97,27 @@ impl TimerName for Purpose {
     }
 }
 
-/// How often the time is asked for.
+/// Interval between two questions for the directory's time.
 const CLOCK_EVERY: Span = Span::from_millis(1_000);
 
-/// What was asked of the directory.
+/// A question to the directory about the zone's leadership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
-    /// Who reigns?
-    Look,
-    /// Let this be the next reign.
-    Swap(Reign),
+pub(crate) enum DirectoryQuery {
+    /// Read the leadership as it is.
+    Read,
+    /// Replace the leadership last read by this one.
+    Swap(Leadership),
 }
 
 /// The directory's answer, as far as roles care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// This is who reigns; [`Core::entry`] is up to date. `lost` if it answers a swap that failed.
-    Looked { lost: bool },
-    /// The swap happened.
-    Won(Reign),
-    /// Nobody knows.
-    Unknown(Ask),
+pub(crate) enum DirectoryAnswer {
+    /// [`Core::leadership`] is up to date. `lost` if this answers a swap that failed.
+    Read { lost: bool },
+    /// The swap happened: this leadership counts.
+    Won(Leadership),
+    /// The directory did not answer: a swap may have happened or not.
+    Unknown(DirectoryQuery),
 }
 
 /// The disk, as a replica uses it: one append under way at a time.
@@ -133,37 +133,41 @@ pub(crate) struct DiskUse {
     kept: Index,
 }
 
-/// What a replica has whatever its role.
+/// The parts that a replica has in every role.
 pub(crate) struct Core {
-    pub(crate) config: Config,
+    pub(crate) config: ZoneConfig,
+    /// The host's own time; world time is [`Core::world_now`].
     pub(crate) now: Time,
     clock: WorldClock,
-    pub(crate) state: State,
-    pub(crate) log: Log,
+    pub(crate) state: ZoneState,
+    pub(crate) log: RecordLog,
     pub(crate) disk: DiskUse,
     pub(crate) links: BTreeMap<Address, LinkNumber>,
-    /// Who decides in other zones. A reign begins without knowing any.
-    pub(crate) peers: Peers,
-    /// The zone's entry as last read; `None` before, or if there is none.
-    pub(crate) entry: Option<Reign>,
+    /// The primaries of other zones. Empty at the beginning of a leadership.
+    pub(crate) remote_primaries: RemotePrimaries,
+    /// The zone's leadership as last read; `None` before, or if there is none.
+    pub(crate) leadership: Option<Leadership>,
+    /// The directory's revision of that leadership, which a swap must name.
     pub(crate) revision: Revision,
     tickets: u64,
-    asked: Option<(Ticket, Ask)>,
+    /// The question about the leadership that waits for an answer.
+    asked: Option<(Ticket, DirectoryQuery)>,
+    /// The question for the time that waits for an answer, and when it was asked.
     clock_asked: Option<(Ticket, Time)>,
-    pub(crate) timers: Timers<Purpose>,
+    pub(crate) timers: Timers<ReplicaTimer>,
     pub(crate) rng: Rng,
 }
 
 impl Core {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: ZoneConfig) -> Self {
         let rng = Rng::seeded(config.seed).fork_named(config.me.0);
         Self {
-            state: State::new(config.zone),
-            log: Log::default(),
+            state: ZoneState::new(config.zone),
+            log: RecordLog::default(),
             disk: DiskUse::default(),
             links: BTreeMap::new(),
-            peers: Peers::default(),
-            entry: None,
+            remote_primaries: RemotePrimaries::default(),
+            leadership: None,
             revision: Revision(0),
             tickets: 0,
             asked: None,
@@ -176,12 +180,12 @@ impl Core {
         }
     }
 
-    /// Whether the replica keeps a rule of the protocol: always, but in tests of checkers.
+    /// Whether the replica keeps a rule of the protocol: always, except in tests of checkers.
     pub(crate) const fn enforces(&self, rule: Rule) -> bool {
         !self.config.broken_rules.has(rule)
     }
 
-    /// Whether any rule is broken on purpose: then what always holds otherwise may not.
+    /// Whether any rule is broken on purpose: assertions about the protocol do not hold then.
     pub(crate) fn breaks_rules(&self) -> bool {
         self.config.broken_rules != BrokenRules::NONE
     }
@@ -194,95 +198,102 @@ impl Core {
         self.clock.now(self.now)
     }
 
-    /// Another zone is as late as this.
-    pub(crate) fn hear_time(&mut self, time: Time) {
+    /// Another zone has this world time: a clock that is far behind jumps there.
+    pub(crate) fn follow_time(&mut self, time: Time) {
         self.clock.follow(self.now, time);
     }
 
-    /// World time at `now`, for somebody who only looks.
+    /// World time at `now`, for callers that must not change the clock.
     pub(crate) fn world_time(&self, now: Time) -> Time {
         self.clock.now(now).max(self.state.time)
     }
 
-    /// Wakes for this after a while.
-    pub(crate) fn wake_after(&mut self, purpose: Purpose, span: Span) {
-        self.timers.set(purpose, self.now + span);
+    pub(crate) fn wake_after(&mut self, timer: ReplicaTimer, span: Span) {
+        self.timers.set(timer, self.now + span);
     }
 
-    /// Wakes for this after a while, unless it would earlier anyway.
-    pub(crate) fn wake_within(&mut self, purpose: Purpose, span: Span) {
+    /// Sets a timer, unless it is set for an earlier time.
+    pub(crate) fn wake_within(&mut self, timer: ReplicaTimer, span: Span) {
         let at = self.now + span;
-        if self.timers.at(purpose).is_none_or(|it| at < it) {
-            self.timers.set(purpose, at);
+        if self.timers.at(timer).is_none_or(|it| at < it) {
+            self.timers.set(timer, at);
         }
     }
 
-    pub(crate) fn note(&self, out: &mut Out, note: impl FnOnce() -> Note) {
+    pub(crate) fn note(&self, out: &mut ReplicaOutbox, note: impl FnOnce() -> Note) {
         if self.config.notes {
-            out.raise(Event::Note(note()));
+            out.raise(ReplicaEvent::Note(note()));
         }
     }
 
-    pub(crate) fn send_peer(&self, to: Address, lane: Lane, epoch: Epoch, msg: Peer, out: &mut Out) {
+    pub(crate) fn send_replica(
+        &self,
+        to: Address,
+        lane: Lane,
+        epoch: Epoch,
+        msg: BetweenReplicas,
+        out: &mut ReplicaOutbox,
+    ) {
         if self.links.contains_key(&to) {
-            out.send(to, lane, Msg::Peer(epoch, msg));
+            out.send(to, lane, ZoneMsg::BetweenReplicas(epoch, msg));
         }
     }
 
-    /// The key of a kind of `Latest` message.
-    pub(crate) const fn key(kind: u64) -> Lane {
+    /// The lane of one kind of message of which only the newest counts.
+    pub(crate) const fn latest_lane(kind: u64) -> Lane {
         Lane::Latest(LatestKey(kind))
     }
 
     // The log.
 
-    /// Takes a record into state and log.
-    pub(crate) fn store(&mut self, record: &Record, bytes: Arc<[u8]>) -> Result<(), Misfit> {
+    /// Applies a record to the state and appends it to the log.
+    pub(crate) fn store(&mut self, record: &Record, bytes: Arc<[u8]>) -> Result<(), ApplyError> {
         self.state.apply(record)?;
         self.log.push(record.epoch, bytes);
         Ok(())
     }
 
-    /// Replaces everything by a snapshot. On disk, too.
-    pub(crate) fn install(&mut self, snapshot: Snapshot, bytes: Vec<u8>, out: &mut Out) {
+    /// Replaces state and log by a snapshot, in memory and on disk.
+    pub(crate) fn install(&mut self, snapshot: StateSnapshot, bytes: Vec<u8>, out: &mut ReplicaOutbox) {
         let (index, epoch) = (snapshot.head, snapshot.epoch);
-        self.state = State::from_snapshot(snapshot);
-        self.log = Log::after(index, epoch);
+        self.state = ZoneState::from_snapshot(snapshot);
+        self.log = RecordLog::after(index, epoch);
+        // Records after the snapshot may be ones that were never acknowledged: they must not come back after a crash.
         let ticket = self.disk.ticket();
-        out.raise(Event::Disk(disk::Request::Cut { ticket, from: index + 1 }));
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Cut { ticket, from: index + 1 }));
         let ticket = self.disk.ticket();
         self.disk.under_way = Some((ticket, index));
         self.disk.written = index;
-        self.disk.persisted = 0;
+        self.disk.persisted = 0; // Nothing of the new log is on disk until the snapshot is.
         self.disk.kept = index;
-        out.raise(Event::Disk(disk::Request::Keep { ticket, index, snapshot: bytes }));
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Keep { ticket, index, snapshot: bytes }));
         self.note(out, || Note::Replaced { index, epoch });
     }
 
-    /// Forgets what nobody needs any more: records that are old, and on disk.
-    pub(crate) fn trim(&mut self, needed_after: Index) {
+    /// Forgets records that are old, on disk, and up to `needed_after`.
+    pub(crate) fn trim_log(&mut self, needed_after: Index) {
         let old = self.log.head().saturating_sub(TAIL_MAX as u64);
         self.log.forget_to(old.min(self.disk.written).min(needed_after));
     }
 
     // The disk.
 
-    /// Hands waiting records to the disk, unless it is busy: then they go together when it is done.
-    pub(crate) fn write_disk(&mut self, out: &mut Out) {
+    /// Hands waiting records to the disk, unless it is busy: then they go in one append when it is done.
+    pub(crate) fn write_disk(&mut self, out: &mut ReplicaOutbox) {
         let head = self.log.head();
         if self.disk.under_way.is_some() || head <= self.disk.written {
             return;
         }
         let first = self.disk.written + 1;
         let records = (first..=head).map(|index| {
-            let stored = self.log.get(index).expect("what is not on disk is in the tail");
-            stored.bytes.to_vec()
+            let record = self.log.get(index).expect("a record that is not on disk is in the tail");
+            record.bytes.to_vec()
         });
         let records = records.collect();
         let ticket = self.disk.ticket();
         self.disk.under_way = Some((ticket, head));
         self.disk.written = head;
-        out.raise(Event::Disk(disk::Request::Append { ticket, first, records }));
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Append { ticket, first, records }));
     }
 
     /// Whether the whole log survives a crash.
@@ -291,8 +302,9 @@ impl Core {
     }
 
     /// Writes a snapshot now and then, so that the log on disk stays short.
-    pub(crate) fn keep_snapshot(&mut self, out: &mut Out) {
+    pub(crate) fn write_snapshot(&mut self, out: &mut ReplicaOutbox) {
         let due = self.disk.kept + SNAPSHOT_EVERY <= self.state.head;
+        // The snapshot replaces the log before it, so every record that it stands for must be handed over first.
         if !due || self.disk.under_way.is_some() || self.disk.written < self.state.head {
             return;
         }
@@ -300,7 +312,7 @@ impl Core {
         self.disk.under_way = Some((ticket, index));
         self.disk.kept = index;
         let snapshot = self.snapshot_bytes();
-        out.raise(Event::Disk(disk::Request::Keep { ticket, index, snapshot }));
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Keep { ticket, index, snapshot }));
     }
 
     /// The state as bytes, for a disk or a new backup.
@@ -308,30 +320,35 @@ impl Core {
         postcard::to_stdvec(&self.state.snapshot()).expect("plain data encodes")
     }
 
-    /// The disk did something; whether it is the append (or snapshot) under way.
+    /// The disk finished a request. Returns whether it was the append (or snapshot) under way.
     pub(crate) fn disk_done(&mut self, ticket: Ticket) -> bool {
         let Some((under_way, index)) = self.disk.under_way else { return false };
         if ticket < under_way {
-            return false;
+            return false; // An earlier request: a cut, or one from before the log was replaced.
         }
+        // The disk works in order, so a later ticket means that this one is done, too.
         self.disk.under_way = None;
         self.disk.persisted = self.disk.persisted.max(index);
         true
     }
 
-    /// Asks the disk what it holds.
-    pub(crate) fn recall(&mut self, out: &mut Out) {
+    /// Asks the disk for its snapshot and records.
+    pub(crate) fn recall(&mut self, out: &mut ReplicaOutbox) {
         let ticket = self.disk.ticket();
-        out.raise(Event::Disk(disk::Request::Recall { ticket }));
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Recall { ticket }));
     }
 
-    /// Takes in what the disk holds. What does not fit is left out, with everything after it.
-    pub(crate) fn recalled(&mut self, recalled: disk::Recalled, out: &mut Out) -> Result<(), String> {
+    /// Loads the snapshot and the records that the disk holds.
+    pub(crate) fn load_recalled(
+        &mut self,
+        recalled: disk::DiskContents,
+        out: &mut ReplicaOutbox,
+    ) -> Result<(), String> {
         if let Some((index, bytes)) = &recalled.snapshot {
-            let snapshot: Snapshot = postcard::from_bytes(bytes)
+            let snapshot: StateSnapshot = postcard::from_bytes(bytes)
                 .map_err(|error| format!("the snapshot of record {index} does not decode: {error}"))?;
-            self.log = Log::after(snapshot.head, snapshot.epoch);
-            self.state = State::from_snapshot(snapshot);
+            self.log = RecordLog::after(snapshot.head, snapshot.epoch);
+            self.state = ZoneState::from_snapshot(snapshot);
             self.disk.kept = *index;
         }
         for (index, bytes) in (recalled.first..).zip(&recalled.records) {
@@ -341,77 +358,79 @@ impl Core {
         }
         self.disk.written = self.log.head();
         self.disk.persisted = self.log.head();
-        let (epoch, index) = self.log.standing();
+        let (epoch, index) = self.log.end();
         self.note(out, || Note::Replaced { index, epoch });
         Ok(())
     }
 
     // The directory.
 
-    /// Asks the directory something, unless it is thinking already.
-    pub(crate) fn ask(&mut self, ask: Ask, out: &mut Out) {
+    /// Asks the directory, unless an earlier question is unanswered.
+    pub(crate) fn ask_directory(&mut self, query: DirectoryQuery, out: &mut ReplicaOutbox) {
         if self.asked.is_some() {
             return;
         }
         let ticket = self.ticket();
-        self.asked = Some((ticket, ask));
-        let key = entry::key(self.config.zone);
-        let request = match ask {
-            Ask::Look => directory::Request::Read { ticket, keys: vec![key] },
-            Ask::Swap(reign) => {
-                let write = Write { key, expected: self.revision, value: Some(reign.to_bytes()) };
-                directory::Request::Swap { ticket, writes: vec![write] }
+        self.asked = Some((ticket, query));
+        let key = leadership_key(self.config.zone);
+        let request = match query {
+            DirectoryQuery::Read => directory::DirectoryRequest::Read { ticket, keys: vec![key] },
+            DirectoryQuery::Swap(next) => {
+                let write = DirectoryWrite { key, expected: self.revision, value: Some(next.to_bytes()) };
+                directory::DirectoryRequest::Swap { ticket, writes: vec![write] }
             }
         };
-        out.raise(Event::Directory(request));
+        out.raise(ReplicaEvent::Directory(request));
     }
 
-    /// Asks for the time, again and again.
-    pub(crate) fn ask_clock(&mut self, out: &mut Out) {
+    /// Asks the directory for the time, and sets the timer for the next question.
+    pub(crate) fn ask_clock(&mut self, out: &mut ReplicaOutbox) {
         let ticket = self.ticket();
         self.clock_asked = Some((ticket, self.now));
-        out.raise(Event::Directory(directory::Request::Clock { ticket }));
+        out.raise(ReplicaEvent::Directory(directory::DirectoryRequest::Clock { ticket }));
+        // Sooner while the directory's time is unknown: until then world time is only what the log says.
         let pause = if self.clock.is_set() { CLOCK_EVERY } else { self.config.timing.ask };
-        self.wake_after(Purpose::Clock, pause);
+        self.wake_after(ReplicaTimer::Clock, pause);
     }
 
-    /// The directory answered. `None` if nobody waits for it.
-    pub(crate) fn answered(&mut self, done: directory::Done) -> Option<Answer> {
-        match done {
-            directory::Done::Clock { ticket, time } => {
+    /// Takes in an answer of the directory. Returns what roles must know of it; `None` for an answer that is too late.
+    pub(crate) fn on_directory_reply(&mut self, reply: directory::DirectoryReply) -> Option<DirectoryAnswer> {
+        match reply {
+            directory::DirectoryReply::Clock { ticket, time } => {
                 let (_, asked) = self.clock_asked.take_if(|it| it.0 == ticket)?;
                 self.clock.learn(asked, self.now, time);
                 None
             }
-            directory::Done::Read { ticket, entries } => {
+            directory::DirectoryReply::Read { ticket, entries } => {
                 self.asked.take_if(|it| it.0 == ticket)?;
-                self.learn_entry(&entries);
-                Some(Answer::Looked { lost: false })
+                self.learn_leadership(&entries);
+                Some(DirectoryAnswer::Read { lost: false })
             }
-            directory::Done::Lost { ticket, entries } => {
+            directory::DirectoryReply::Lost { ticket, entries } => {
                 self.asked.take_if(|it| it.0 == ticket)?;
-                self.learn_entry(&entries);
-                Some(Answer::Looked { lost: true })
+                self.learn_leadership(&entries);
+                Some(DirectoryAnswer::Read { lost: true })
             }
-            directory::Done::Won { ticket, revision } => {
-                let (_, ask) = self.asked.take_if(|it| it.0 == ticket)?;
-                let Ask::Swap(reign) = ask else { return None };
-                self.entry = Some(reign);
+            directory::DirectoryReply::Won { ticket, revision } => {
+                let (_, query) = self.asked.take_if(|it| it.0 == ticket)?;
+                let DirectoryQuery::Swap(next) = query else { return None };
+                self.leadership = Some(next);
                 self.revision = revision;
-                Some(Answer::Won(reign))
+                Some(DirectoryAnswer::Won(next))
             }
-            directory::Done::Unknown { ticket } => {
-                let (_, ask) = self.asked.take_if(|it| it.0 == ticket)?;
-                Some(Answer::Unknown(ask))
+            directory::DirectoryReply::Unknown { ticket } => {
+                let (_, query) = self.asked.take_if(|it| it.0 == ticket)?;
+                Some(DirectoryAnswer::Unknown(query))
             }
         }
     }
 
-    fn learn_entry(&mut self, entries: &[directory::Entry]) {
+    fn learn_leadership(&mut self, entries: &[directory::DirectoryEntry]) {
         let Some(entry) = entries.first() else { return };
+        // Never back to an older revision, whatever the order of answers.
         if self.revision <= entry.revision {
             self.revision = entry.revision;
-            self.entry = Reign::from_bytes(&entry.value);
+            self.leadership = Leadership::from_bytes(&entry.value);
         }
     }
 

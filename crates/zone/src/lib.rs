@@ -1,12 +1,13 @@
 //! The authority plane: a zone decides what is true in its region, and never loses what it announced.
 //!
-//! A zone has a primary and a backup on different hosts. Every committed change is a record in one log; nothing
-//! about it is told to anyone until the backup has acknowledged it. Which replica decides is settled by compare-and-swap in
-//! the directory and by nothing else.
+//! A zone has a primary and a backup on different hosts. Every committed change is a record in one log; the primary
+//! announces a record to clients and other zones only after the backup has acknowledged it. Which replica decides is
+//! settled by compare-and-swap in the directory and by nothing else.
 //!
 //! Follow an action: [`Player`] numbers and sends it, `primary::players` takes it in order, `primary::execution` plans,
-//! executes and commits it as a record, `primary::replication` gets it acknowledged, `primary::audience` announces it to
-//! the clients that see it. The tables in `testdata` show the same by example, and `docs/protocol.md` leads through them.
+//! executes and commits it as a record, `primary::replication` gets it acknowledged, `primary::audience` announces it
+//! to the clients that see it. The tables in `testdata` show the same by example, and `docs/protocol.md` leads through
+//! them.
 //!
 //! This crate carries no poses (that is a carrier's work), does no I/O, and knows no game.
 
@@ -15,38 +16,46 @@ mod carrier_update;
 mod clock;
 pub mod config;
 mod core;
-mod entry;
 mod hash;
+mod leadership;
 mod locks;
-mod log;
 mod mesh;
 pub mod migrate;
 mod msg;
-mod nobody;
 mod note;
-mod peers;
+mod object_table;
 mod player;
 mod primary;
 mod record;
+mod record_log;
+mod remote_primaries;
 mod replica;
 mod rule;
-mod state;
-mod table;
+mod unassigned;
+mod zone_state;
 
 pub use carrier_update::CarrierUpdate;
 pub use clock::WorldClock;
-pub use config::{Config, Durability, Timing};
-pub use core::{Command, Event};
-pub use entry::{Reign, key};
+pub use config::{Durability, Timing, ZoneConfig};
+pub use core::{ReplicaCommand, ReplicaEvent};
 pub use hash::of_bytes as hash_of;
-pub use locks::{Claim, Granted, Holder, Locks, Places, WAITING_MAX};
-pub use mesh::{Being, Denial, EventId, Item, Known, Mesh, Passage, Told, Wanted, Whole, Written};
-pub use msg::{Closed, Down, MESSAGE_MAX, Msg, PLAYER_MESSAGE_MAX, Peer, Shown, Up};
-pub use note::{Asked, Note, Ran};
-pub use player::{ActionKey, Happening, Player, PlayerConfig, Want};
+pub use leadership::{Leadership, leadership_key};
+pub use locks::{LockAnswer, LockClaim, LockHolder, Locks, MotionLookup, WAITING_MAX};
+pub use mesh::{
+    BetweenZones, BorderUpdate, DecidedEvent, EntityId, EventId, LockDenial, LockRequest, ObjectSnapshot,
+    ObjectWrite, PostItem, Transfer,
+};
+pub use msg::{
+    BetweenReplicas, Closed, FromPlayer, MESSAGE_MAX, PLAYER_MESSAGE_MAX, ShownObject, ToPlayer, ZoneMsg,
+};
+pub use note::{Execution, GameInput, Note};
+pub use object_table::{Object, ObjectTable};
+pub use player::{ActionKey, Player, PlayerCommand, PlayerConfig, PlayerEvent};
 pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
-pub use replica::{Alone, Load, Replica, Standing};
+pub use replica::{Alone, Replica, ReplicaLoad, ReplicaStatus};
 pub use rule::{BrokenRules, Rule};
-pub use state::{Abroad, Held, Letter, Lives, Misfit, Outgoing, Player as PlayerRow, Snapshot, State, Timer};
-pub use table::{Object, Table};
+pub use zone_state::{
+    ApplyError, GrantedLock, Location, MeshState, OutgoingPost, PendingLetter, PendingTimer, PlayerState,
+    StateSnapshot, ZoneState,
+};

@@ -1,4 +1,4 @@
-//! Locks on regions and objects: what an event of another zone holds, or waits for, is not touched here.
+//! Locks on areas and objects: events of this zone do not touch what an event of another zone holds or waits for.
 //!
 //! All-or-nothing and first come, first served: a request that meets a held lock *or an earlier request that
 //! waits* waits behind it, so that a wide one is not starved by a stream of narrow ones. Events of the zone itself
@@ -11,67 +11,68 @@ use rustc_hash::FxHashMap;
 use space::{Motion, ObjectId, Position};
 use std::collections::VecDeque;
 
-/// Who holds or wants locks.
+/// The holder of locks, or the one that waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Holder {
+pub enum LockHolder {
     /// An event, of this zone or another.
     Event(EventId),
     /// An object that is offered to another zone.
-    Passage(ObjectId),
+    Transfer(ObjectId),
 }
 
-/// What is locked: an area or names, and objects that belong to it wherever they go meanwhile.
+/// The extent of a lock: an area or a list of objects, and objects that belong to it wherever they go meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// The area, or the names.
+pub struct LockClaim {
+    /// The area, or the list of objects.
     pub scope: Scope,
-    /// The actor, and whoever was found in the area.
+    /// The actor, and the objects found in the area.
     pub objects: Vec<ObjectId>,
 }
 
-/// What a request led to.
+/// The answer to a request for locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
-    /// It holds everything it asked for.
+pub enum LockAnswer {
+    /// The request holds everything it asked for.
     Now,
-    /// It waits.
+    /// The request waits in the queue.
     Later,
-    /// Too many wait already.
+    /// Too many requests wait already.
     Busy,
 }
 
-/// The most requests that wait.
+/// Limit of requests that wait in a zone.
 pub const WAITING_MAX: usize = 256;
 
 /// The lock table of a zone.
 #[derive(Clone, Debug, Default)]
 pub struct Locks {
-    held: Vec<(Holder, Claim)>,
-    waiting: VecDeque<(Holder, Claim)>,
-    /// How often an object is named in all of these, and how many of them are areas: who names objects that nobody
-    /// else names, where nobody holds an area, need not look at anybody.
+    held: Vec<(LockHolder, LockClaim)>,
+    waiting: VecDeque<(LockHolder, LockClaim)>,
+    /// Number of claims, held or waiting, that name an object. With `areas` it spares most searches: a claim on objects
+    /// that no other claim names, in a zone without claims on areas, conflicts with none.
     named: FxHashMap<ObjectId, u32>,
+    /// Number of claims, held or waiting, on areas.
     areas: u32,
 }
 
-/// Where objects are, for claims that name objects to be compared with claims on areas.
-pub trait Places {
-    /// How an object moves; `None` if it is not here.
+/// Finds the motions of objects, to compare claims on objects with claims on areas.
+pub trait MotionLookup {
+    /// Motion of an object; `None` if the zone does not own it.
     fn motion(&self, object: ObjectId) -> Option<Motion>;
 }
 
-impl Places for crate::table::Table {
+impl MotionLookup for crate::object_table::ObjectTable {
     fn motion(&self, object: ObjectId) -> Option<Motion> {
         self.get(object).map(|it| it.motion)
     }
 }
 
-impl Claim {
+impl LockClaim {
     const fn is_area(&self) -> bool {
         matches!(self.scope, Scope::Area { .. })
     }
 
-    /// Everything it names, one way or the other; some of it twice.
+    /// Every object that the claim names; some of them twice.
     fn names(&self) -> impl Iterator<Item = &ObjectId> {
         let named = match &self.scope {
             Scope::Objects(objects) => objects.as_slice(),
@@ -82,10 +83,11 @@ impl Claim {
 }
 
 impl Locks {
-    /// Whether an event that touches this must wait.
-    pub fn blocks(&self, claim: &Claim, places: &impl Places, now: Time) -> bool {
+    /// Whether an event with this claim must wait.
+    pub fn blocks(&self, claim: &LockClaim, places: &impl MotionLookup, now: Time) -> bool {
         let all = || self.held.iter().chain(&self.waiting);
         match &claim.scope {
+            // The counters first: this runs for every event of the zone, and mostly there are no locks.
             Scope::Objects(_) if claim.names().any(|it| self.named.contains_key(it)) => true,
             Scope::Objects(_) if self.areas == 0 => false,
             Scope::Objects(_) => {
@@ -95,14 +97,14 @@ impl Locks {
         }
     }
 
-    fn count(&mut self, claim: &Claim) {
+    fn count(&mut self, claim: &LockClaim) {
         self.areas += u32::from(claim.is_area());
         for name in claim.names() {
             *self.named.entry(*name).or_default() += 1;
         }
     }
 
-    fn discount(&mut self, claim: &Claim) {
+    fn discount(&mut self, claim: &LockClaim) {
         self.areas -= u32::from(claim.is_area());
         for name in claim.names() {
             if let Some(count) = self.named.get_mut(name) {
@@ -114,13 +116,25 @@ impl Locks {
         }
     }
 
-    /// Whether something meets what is held, by others than this holder.
-    pub fn is_held(&self, claim: &Claim, but: Holder, places: &impl Places, now: Time) -> bool {
+    /// Whether a claim conflicts with one that a holder other than `but` holds. Waiting requests do not count.
+    pub fn conflicts_with_held(
+        &self,
+        claim: &LockClaim,
+        but: LockHolder,
+        places: &impl MotionLookup,
+        now: Time,
+    ) -> bool {
         self.held.iter().any(|it| it.0 != but && conflict(&it.1, claim, places, now))
     }
 
-    /// Takes what nobody holds or waits for; whether it worked.
-    pub fn take(&mut self, holder: Holder, claim: Claim, places: &impl Places, now: Time) -> bool {
+    /// Holds a claim if no other holds or waits for a part of it. Returns whether it does.
+    pub fn try_hold(
+        &mut self,
+        holder: LockHolder,
+        claim: LockClaim,
+        places: &impl MotionLookup,
+        now: Time,
+    ) -> bool {
         let free = !self.blocks(&claim, places, now);
         if free {
             self.hold(holder, claim);
@@ -128,28 +142,35 @@ impl Locks {
         free
     }
 
-    /// Holds what was given in an earlier reign, or must be given.
-    pub fn hold(&mut self, holder: Holder, claim: Claim) {
+    /// Holds a claim whatever else is held: it was granted in an earlier epoch, or must be granted.
+    pub fn hold(&mut self, holder: LockHolder, claim: LockClaim) {
         self.count(&claim);
         self.held.push((holder, claim));
     }
 
-    /// Asks for everything in a claim, and waits for it. A holder asks once.
-    pub fn request(&mut self, holder: Holder, claim: Claim, places: &impl Places, now: Time) -> Granted {
+    /// Requests everything in a claim, or waits for it in the queue. A holder requests once.
+    pub fn request(
+        &mut self,
+        holder: LockHolder,
+        claim: LockClaim,
+        places: &impl MotionLookup,
+        now: Time,
+    ) -> LockAnswer {
+        // Even if nothing is in its way: a zone with a full queue takes on no more work.
         if WAITING_MAX <= self.waiting.len() {
-            return Granted::Busy;
+            return LockAnswer::Busy;
         }
         if self.blocks(&claim, places, now) {
             self.count(&claim);
             self.waiting.push_back((holder, claim));
-            return Granted::Later;
+            return LockAnswer::Later;
         }
         self.hold(holder, claim);
-        Granted::Now
+        LockAnswer::Now
     }
 
-    /// Whoever holds something holds these objects, too.
-    pub fn add_objects(&mut self, holder: Holder, objects: &[ObjectId]) {
+    /// Adds objects to every claim that this holder holds.
+    pub fn add_objects(&mut self, holder: LockHolder, objects: &[ObjectId]) {
         for (_, claim) in self.held.iter_mut().filter(|it| it.0 == holder) {
             for object in objects.iter().filter(|it| !claim.objects.contains(it)).copied().collect::<Vec<_>>()
             {
@@ -159,10 +180,11 @@ impl Locks {
         }
     }
 
-    /// Lets go of everything a holder has or wants, and says who got theirs because of it, in order. Doing so twice
-    /// does nothing.
-    pub fn release(&mut self, holder: Holder, places: &impl Places, now: Time) -> Vec<Holder> {
+    /// Releases everything that a holder has or waits for. Returns the holders that got their locks because of it, in
+    /// order. Doing so twice does nothing.
+    pub fn release(&mut self, holder: LockHolder, places: &impl MotionLookup, now: Time) -> Vec<LockHolder> {
         let mut freed = Vec::new();
+        // `swap_remove`: the order of held claims means nothing, that of waiting ones does.
         while let Some(place) = self.held.iter().position(|it| it.0 == holder) {
             freed.push(self.held.swap_remove(place).1);
         }
@@ -175,18 +197,20 @@ impl Locks {
         if freed.is_empty() || self.waiting.is_empty() {
             return Vec::new();
         }
-        let moves = 0 < self.areas || freed.iter().any(Claim::is_area);
+        let moves = 0 < self.areas || freed.iter().any(LockClaim::is_area);
         let (mut granted, mut still) = (Vec::new(), VecDeque::new());
         for (holder, claim) in std::mem::take(&mut self.waiting) {
-            let meets = |it: &Claim| conflict(it, &claim, places, now);
-            // Who named nothing that was let go waits for somebody else; where areas are held, people walk in and out.
+            let meets = |it: &LockClaim| conflict(it, &claim, places, now);
+            // A claim on objects that were not released waits for another holder. With areas this cannot be told:
+            // objects move in and out of them.
             let waited_for_it = moves || freed.iter().any(meets);
             let is_free = || {
-                !self.held.iter().any(|it| meets(&it.1)) && !still.iter().any(|it: &(_, Claim)| meets(&it.1))
+                !self.held.iter().any(|it| meets(&it.1))
+                    && !still.iter().any(|it: &(_, LockClaim)| meets(&it.1))
             };
             if waited_for_it && is_free() {
                 granted.push(holder);
-                self.held.push((holder, claim));
+                self.held.push((holder, claim)); // Counted since it began to wait.
             } else {
                 still.push_back((holder, claim));
             }
@@ -195,28 +219,30 @@ impl Locks {
         granted
     }
 
-    /// How many hold and how many wait.
+    /// Number of claims held, and of claims that wait.
     pub fn len(&self) -> (usize, usize) {
         (self.held.len(), self.waiting.len())
     }
 
-    /// Whether nobody holds or wants anything.
+    /// Whether no claim is held and none waits.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty() && self.waiting.is_empty()
     }
 }
 
 /// Whether two claims share anything.
-fn conflict(one: &Claim, two: &Claim, places: &impl Places, now: Time) -> bool {
+fn conflict(one: &LockClaim, two: &LockClaim, places: &impl MotionLookup, now: Time) -> bool {
     let share = one.objects.iter().any(|it| two.objects.contains(it));
-    let inside = |claim: &Claim, scope: &Scope| claim.objects.iter().any(|&it| is_in(it, scope, places, now));
+    let inside =
+        |claim: &LockClaim, scope: &Scope| claim.objects.iter().any(|&it| is_in(it, scope, places, now));
     share || meet(&one.scope, &two.scope, places, now) || inside(one, &two.scope) || inside(two, &one.scope)
 }
 
 /// Whether two scopes share anything.
-fn meet(one: &Scope, two: &Scope, places: &impl Places, now: Time) -> bool {
+fn meet(one: &Scope, two: &Scope, places: &impl MotionLookup, now: Time) -> bool {
     match (one, two) {
         (Scope::Area { centre, radius }, Scope::Area { centre: other, radius: reach }) => {
+            // Squares instead of roots: exact in integers.
             let both = u64::from(radius.millimetres()) + u64::from(reach.millimetres());
             centre.distance_squared(*other) <= both * both
         }
@@ -226,11 +252,12 @@ fn meet(one: &Scope, two: &Scope, places: &impl Places, now: Time) -> bool {
     }
 }
 
-fn is_in(object: ObjectId, scope: &Scope, places: &impl Places, now: Time) -> bool {
+fn is_in(object: ObjectId, scope: &Scope, places: &impl MotionLookup, now: Time) -> bool {
     match scope {
         Scope::Objects(objects) => objects.contains(&object),
         Scope::Area { centre, radius } => {
             let place = places.motion(object).map(|it| it.position_at(now));
+            // The world's own object is in no area: only an event that names it touches it.
             place.is_some_and(|it: Position| object != game::WORLD && centre.is_within(*radius, it))
         }
     }
@@ -243,9 +270,9 @@ mod tests {
     use space::{Distance, Epoch, ZoneId};
     use std::collections::BTreeMap;
 
-    struct Map(BTreeMap<ObjectId, Motion>);
+    struct TestMotions(BTreeMap<ObjectId, Motion>);
 
-    impl Places for Map {
+    impl MotionLookup for TestMotions {
         fn motion(&self, object: ObjectId) -> Option<Motion> {
             self.0.get(&object).copied()
         }
@@ -255,12 +282,12 @@ mod tests {
         ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter }
     }
 
-    fn holder(number: u64) -> Holder {
-        Holder::Event(EventId { zone: ZoneId(1), epoch: Epoch(1), number })
+    fn holder(number: u64) -> LockHolder {
+        LockHolder::Event(EventId { zone: ZoneId(1), epoch: Epoch(1), number })
     }
 
-    fn claim(scope: Scope) -> Claim {
-        Claim { scope, objects: Vec::new() }
+    fn claim(scope: Scope) -> LockClaim {
+        LockClaim { scope, objects: Vec::new() }
     }
 
     fn scope(rng: &mut Rng) -> Scope {
@@ -272,12 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn no_two_that_meet_are_held_and_nobody_waits_for_ever() {
+    fn held_claims_never_conflict_and_no_request_waits_for_ever() {
         for seed in 0..200 {
             let mut rng = Rng::seeded(seed);
             let at = |x, y| Motion { position: Position::new(x, y).unwrap(), ..Motion::default() };
-            let places =
-                Map((0..12).map(|it| (id(it), at(rng.below(100) as i32, rng.below(100) as i32))).collect());
+            let places = TestMotions(
+                (0..12).map(|it| (id(it), at(rng.below(100) as i32, rng.below(100) as i32))).collect(),
+            );
             let (mut locks, mut live) = (Locks::default(), Vec::new());
             for turn in 0..300 {
                 if rng.below(3) < 2 && live.len() < 40 {
@@ -303,14 +331,14 @@ mod tests {
 
     #[test]
     fn a_wide_request_is_not_overtaken_by_narrow_ones() {
-        let places = Map(BTreeMap::new());
+        let places = TestMotions(BTreeMap::new());
         let area = |x, r| claim(Scope::area(Position::new(x, 0).unwrap(), Distance::new(r).unwrap()));
         let mut locks = Locks::default();
-        assert_eq!(locks.request(holder(1), area(0, 5), &places, Time::ZERO), Granted::Now);
-        assert_eq!(locks.request(holder(2), area(50, 60), &places, Time::ZERO), Granted::Later);
+        assert_eq!(locks.request(holder(1), area(0, 5), &places, Time::ZERO), LockAnswer::Now);
+        assert_eq!(locks.request(holder(2), area(50, 60), &places, Time::ZERO), LockAnswer::Later);
         assert_eq!(
             locks.request(holder(3), area(100, 5), &places, Time::ZERO),
-            Granted::Later,
+            LockAnswer::Later,
             "it would meet 2"
         );
         assert!(locks.blocks(&area(100, 1), &places, Time::ZERO));

@@ -1,12 +1,12 @@
-//! What zones say to each other.
+//! Messages between zones.
 //!
-//! Two kinds of talk. *Posts* are items of a log: whoever sends one has it in its records until the other has it in
-//! its own, so each arrives exactly once and in order, whatever fails at either end. Decisions, passages of objects
-//! and letters travel like this, and none of them needs a protocol of its own for doubt. Everything else (locks
-//! wanted, ghosts, who is there) may be lost, and is asked for again.
+//! There are two kinds. *Post items* are part of a log: the sender has an item in its records until the receiver has it
+//! in its own, so each arrives exactly once and in order, whatever fails at either end. Decisions, transfers of objects
+//! and letters travel like this, and none of them needs a protocol of its own for doubt. Every other message (lock
+//! requests, ghosts, who is primary) may be lost; its sender asks again.
 
-use crate::state::Player;
-use crate::table::Object;
+use crate::object_table::Object;
+use crate::zone_state::PlayerState;
 use game::{Addressee, Hearers, PlayerId, Scope};
 use machine::{Address, Time};
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, ZoneId};
 use std::fmt;
 
-/// Names an event for ever: the zone that decides it, the reign in which it was wanted, a number.
+/// Permanent name of an event: its coordinator, the epoch in which it was requested, a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId {
-    /// Who decides.
+    /// The coordinator: the zone that decides the event.
     pub zone: ZoneId,
-    /// In which epoch it was wanted. Undecided when that epoch is over, it never happens.
+    /// Epoch of the coordinator when the event was requested. Undecided when that epoch ends, it never happens.
     pub epoch: Epoch,
-    /// 1, 2, 3 …
+    /// 1, 2, 3 … within the epoch.
     pub number: u64,
 }
 
@@ -31,247 +31,248 @@ impl fmt::Display for EventId {
     }
 }
 
-/// An object with everything a zone knows of it, as it is said to another zone.
+/// A copy of one object with everything a zone stores about it, for another zone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Known {
-    /// Which.
+pub struct ObjectSnapshot {
+    /// Permanent name of the object.
     pub object: ObjectId,
-    /// Counts its owners.
+    /// Number of ownership changes so far.
     pub incarnation: u32,
-    /// Counts its states.
+    /// Number of states in this incarnation so far.
     pub version: u32,
-    /// How it moves.
+    /// Newest motion that the owner knows.
     pub motion: Motion,
-    /// What it is.
+    /// State of the object, encoded by the game.
     pub state: ByteBuf,
 }
 
-impl Known {
-    /// An object as its zone knows it.
+impl ObjectSnapshot {
     pub(crate) fn of(object: &Object) -> Self {
         let Object { id, incarnation, version, motion, state } = object.clone();
         Self { object: id, incarnation, version, motion, state }
     }
 }
 
-/// What an event made of one object.
+/// The effect of an event on one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Written {
-    /// Whose object it is.
+pub struct ObjectWrite {
+    /// The owner of the object.
     pub zone: ZoneId,
-    /// Which.
+    /// Permanent name of the object.
     pub object: ObjectId,
-    /// Counts its owners.
+    /// Number of ownership changes so far.
     pub incarnation: u32,
-    /// Counts its states: one more than the event found.
+    /// Number of states so far: one more than the event found.
     pub version: u32,
-    /// How it moves now, unless that stays.
+    /// New motion; `None` if the event leaves it as it is.
     pub motion: Option<Motion>,
-    /// What it is now; `None` if it is gone.
+    /// New state; `None` if the event removes the object.
     pub state: Option<ByteBuf>,
-    /// What will be said to it, and when.
+    /// Timers that the event sets on the object: due time and letter.
     pub timers: Vec<(Time, ByteBuf)>,
 }
 
-/// A decided event, all of it: who takes part applies what is theirs, and shows their players the whole.
+/// A decided event, all of it: each participant applies the effects on its own objects, and shows its players all of
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Whole {
-    /// Which.
+pub struct DecidedEvent {
+    /// Permanent name of the event.
     pub event: EventId,
-    /// Its moment.
+    /// World time of the event.
     pub time: Time,
-    /// What became of whom.
-    pub writes: Vec<Written>,
-    /// What players are told.
+    /// Effects on the objects of all participants.
+    pub writes: Vec<ObjectWrite>,
+    /// Notices of the game, with the players who hear them.
     pub notices: Vec<(Hearers, ByteBuf)>,
 }
 
 /// An object that changes its owner, with everything that hangs on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Passage {
-    /// The object, as its old owner knew it.
-    pub known: Known,
-    /// What will be said to it, and when.
+pub struct Transfer {
+    /// The object as its old owner knew it.
+    pub snapshot: ObjectSnapshot,
+    /// Pending timers of the object: due time and letter.
     pub timers: Vec<(Time, ByteBuf)>,
-    /// Whose avatar it is: their session, cursor and kept results.
-    pub player: Option<(PlayerId, Player)>,
-    /// Where that player listens, to be let in at once.
-    pub listens: Option<Address>,
-    /// The event as which it waited for its turn, if it did. Its locks end with the offer.
+    /// The player whose avatar it is, with session, cursor and kept results.
+    pub player: Option<(PlayerId, PlayerState)>,
+    /// Address of that player, so that the new owner lets the player in unasked.
+    pub player_address: Option<Address>,
+    /// The event under which the transfer waited for locks, if it did. Its locks end with the offer.
     pub event: Option<EventId>,
 }
 
-/// Something with a name that changes zones.
+/// An object or a player: everything that has a permanent name and changes zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Being {
-    /// An object, known by the zone it was born in.
+pub enum EntityId {
+    /// An object. Its birth zone knows its owner.
     Object(ObjectId),
-    /// A player, known by the zone of their entrance.
+    /// A player. The zone in which they entered the world knows where they are.
     Player(PlayerId),
 }
 
-/// What is posted: it arrives exactly once.
+/// An item of the post. Arrives exactly once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Item {
-    /// An event in which you take part is decided. Your locks for it end.
-    Decided(Whole),
-    /// Take this object over.
-    Offer(Box<Passage>),
-    /// What became of an offer: whether it was taken.
+pub enum PostItem {
+    /// An event in which the receiver takes part is decided. Its locks at the receiver end.
+    Decided(DecidedEvent),
+    /// The sender asks the receiver to take an object over.
+    Offer(Box<Transfer>),
+    /// The answer to an offer.
     Answer {
-        /// Which object.
+        /// The object that was offered.
         object: ObjectId,
-        /// Its incarnation as it was offered.
+        /// Incarnation under which it was offered.
         incarnation: u32,
-        /// Whether it has a new owner.
+        /// Whether the sender of the answer owns the object now.
         taken: bool,
     },
-    /// A letter on its way.
+    /// A letter that leaves its zone.
     Letter {
-        /// For whom.
+        /// The object or place it is for.
         to: Addressee,
-        /// What it says.
+        /// The letter, encoded by the game.
         letter: ByteBuf,
-        /// How many zones have passed it on.
+        /// Number of zones that have forwarded it.
         hops: u8,
     },
-    /// Somebody you are asked for lives in this zone now, or nowhere.
-    Lives {
-        /// Who.
-        being: Being,
-        /// Its owner; `None` if it is gone.
+    /// The new owner of an entity, for the zone that other zones ask about it.
+    Location {
+        /// The object or player that moved.
+        entity: EntityId,
+        /// The new owner; `None` if the entity is gone.
         zone: Option<ZoneId>,
-        /// As which incarnation.
+        /// Incarnation under which the new owner has it.
         incarnation: u32,
     },
 }
 
-impl Item {
-    /// About how many bytes it has.
+impl PostItem {
+    /// Estimated size in bytes, to limit the size of a message.
     pub fn weight(&self) -> usize {
         const PLAIN: usize = 64;
         match self {
-            Self::Decided(whole) => {
-                let written = |it: &Written| it.state.as_ref().map_or(0, |it| it.len()) + PLAIN;
-                whole.writes.iter().map(written).sum::<usize>()
-                    + whole.notices.iter().map(|it| it.1.len() + PLAIN).sum::<usize>()
+            Self::Decided(event) => {
+                let write = |it: &ObjectWrite| it.state.as_ref().map_or(0, |it| it.len()) + PLAIN;
+                event.writes.iter().map(write).sum::<usize>()
+                    + event.notices.iter().map(|it| it.1.len() + PLAIN).sum::<usize>()
                     + PLAIN
             }
-            Self::Offer(passage) => {
-                passage.known.state.len()
-                    + passage.timers.iter().map(|it| it.1.len() + PLAIN).sum::<usize>()
+            Self::Offer(transfer) => {
+                transfer.snapshot.state.len()
+                    + transfer.timers.iter().map(|it| it.1.len() + PLAIN).sum::<usize>()
+                    // A flat allowance for the player's state: most kept results are one byte each.
                     + 16 * PLAIN
             }
             Self::Letter { letter, .. } => letter.len() + PLAIN,
-            Self::Answer { .. } | Self::Lives { .. } => PLAIN,
+            Self::Answer { .. } | Self::Location { .. } => PLAIN,
         }
     }
 }
 
-/// Why a lock was not given.
+/// The reason why a zone does not grant locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Denial {
-    /// Somebody holds or waits for a part of it.
+pub enum LockDenial {
+    /// Another event holds or waits for a part of it.
     Taken,
-    /// Too many wait.
+    /// Too many requests wait already.
     Busy,
-    /// The world is divided otherwise: plan anew.
+    /// The zone has another version of the partition: plan the event anew.
     Stale,
-    /// What moved then is no longer known: ask for a later moment. It is this late here.
+    /// The zone no longer knows the motions of that moment: ask for a later one. Carries the zone's world time.
     TooOld(Time),
 }
 
-/// Locks that an event wants.
+/// A coordinator's request for locks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
-    /// Which event.
+pub struct LockRequest {
+    /// The event that needs the locks.
     pub event: EventId,
-    /// Which attempt.
+    /// Number of the event's attempt to get all its locks.
     pub attempt: u32,
-    /// Where.
+    /// The area or the objects to be locked.
     pub scope: Scope,
-    /// At which moment; unless said, when the locks are given.
+    /// Moment of the event; `None` for the moment of the grant.
     pub time: Option<Time>,
-    /// The partition by which the zone was found.
+    /// Version of the partition by which the coordinator chose the zone.
     pub map: u64,
-    /// Whether to wait in the queue.
+    /// Whether the request waits in the queue if it cannot be granted at once.
     pub waits: bool,
 }
 
-/// What became true near a border.
+/// Announced changes of objects near a border.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    /// What is new or has changed.
-    pub shown: Vec<Known>,
-    /// What left: its incarnation and version.
+pub struct BorderUpdate {
+    /// Objects that are new or have changed.
+    pub shown: Vec<ObjectSnapshot>,
+    /// Objects that are gone, with their last incarnation and version.
     pub gone: Vec<(ObjectId, u32, u32)>,
-    /// What goes over to another owner, who will tell more: the incarnation it has there.
+    /// Objects with a new owner, which will tell more: the incarnation they have there, and that zone.
     pub moved: Vec<(ObjectId, u32, ZoneId)>,
-    /// What players are told.
+    /// Notices of the game, with the players who hear them.
     pub notices: Vec<(Hearers, ByteBuf)>,
 }
 
-/// Between the primaries of two zones.
+/// A message from the primary of one zone to the primary of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mesh {
-    /// Who decides in your zone?
+pub enum BetweenZones {
+    /// Asks a replica whether it is the primary of its zone.
     Seek,
-    /// I do.
+    /// Answers `Seek`: the sender is the primary.
     Here,
-    /// I post: items in order, from this number on.
+    /// Items of the post, in order.
     Post {
-        /// The first one's number.
+        /// Number of the first item.
         first: u64,
-        /// The items.
-        items: Vec<Item>,
+        /// The items, numbered on from `first`.
+        items: Vec<PostItem>,
     },
-    /// I have your items up to this number.
+    /// Acknowledges items of the post.
     Posted {
-        /// The last one's number.
+        /// Number of the last item that the sender has in its log.
         upto: u64,
     },
-    /// I want these locks for an event.
-    Lock(Wanted),
-    /// You have them. This is what is there.
+    /// Requests locks for an event.
+    Lock(LockRequest),
+    /// Grants the locks, with everything the event may read there.
     Granted {
-        /// Which event.
+        /// The event that holds the locks.
         event: EventId,
-        /// Which attempt.
+        /// The attempt that the grant answers.
         attempt: u32,
-        /// The event's moment.
+        /// World time of the event.
         time: Time,
-        /// Every object in the scope, as it was then.
-        objects: Vec<Known>,
+        /// Every object in the scope, as it was at that time.
+        objects: Vec<ObjectSnapshot>,
     },
-    /// You do not get them.
+    /// Denies the locks, with a reason.
     Denied {
-        /// Which event.
+        /// The event that does not get them.
         event: EventId,
-        /// Which attempt.
+        /// The attempt that the denial answers.
         attempt: u32,
-        /// Why.
-        why: Denial,
+        /// The reason for the denial.
+        why: LockDenial,
     },
-    /// I want them no longer.
+    /// The coordinator does not need the locks any more.
     Release {
-        /// Which event.
+        /// The event whose locks end.
         event: EventId,
-        /// Up to which attempt.
+        /// The last attempt whose locks end.
         attempt: u32,
     },
-    /// What becomes of this event? I hold locks for it.
+    /// A grantor asks the coordinator what becomes of an event that holds locks.
     Ask {
-        /// Which event.
+        /// The event that holds locks.
         event: EventId,
-        /// Which attempt.
+        /// The attempt that holds them.
         attempt: u32,
     },
-    /// Tell me what is near my border.
+    /// Subscribes to the objects near the border.
     Watch,
-    /// All of it: forget the rest.
-    Ghosts(Vec<Known>),
-    /// What became true, and what players of yours hear of it.
-    Told(Told),
-    /// How they move.
+    /// All objects near the border: the receiver forgets every other ghost of this zone.
+    Ghosts(Vec<ObjectSnapshot>),
+    /// Changes near the border, and the notices that the receiver's players hear.
+    BorderUpdate(BorderUpdate),
+    /// New motions of objects near the border.
     Motions(Vec<(ObjectId, Motion)>),
 }

@@ -1,9 +1,9 @@
-//! Everything that goes over a zone's links: between replicas, and between a zone and its players.
+//! Everything that goes over a zone's links: between replicas, between zones, and between a zone and its players.
 //!
-//! Every message of a replica carries its epoch, and whoever hears a lower one than the highest it knows does
-//! not listen: so an old primary that wakes up is talking to itself.
+//! Every message of a replica carries its epoch, and a receiver ignores an epoch below the highest it knows: an old
+//! primary that wakes up reaches no replica, no zone and no player.
 
-use crate::mesh::Mesh;
+use crate::mesh::BetweenZones;
 use crate::record::{Index, Outcome};
 use game::PlayerId;
 use machine::{Address, Time};
@@ -12,222 +12,223 @@ use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, ZoneId};
 use wire::{DecodeError, Message};
 
-/// The most bytes a message may have. A record of the largest event, or a part of a snapshot, fits.
+/// Size limit of a message in bytes. A record of the largest event, or a part of a snapshot, fits.
 pub const MESSAGE_MAX: usize = 2 * 1024 * 1024;
 
-/// The most bytes a message from a player may have.
+/// Size limit of a message from a player, in bytes.
 pub const PLAYER_MESSAGE_MAX: usize = 4 * 1024;
 
-/// A message of a zone.
+/// A message on a zone's links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Msg {
-    /// Between replicas.
-    Peer(Epoch, Peer),
-    /// From a player.
-    Up(Up),
-    /// To a player, from a replica that reigns over this zone in this epoch.
-    Down(ZoneId, Epoch, Down),
-    /// Between primaries of different zones: who says it, in which epoch, and how late it is there.
-    Mesh(ZoneId, Epoch, Time, Mesh),
+pub enum ZoneMsg {
+    /// Between replicas of one zone, in the sender's epoch.
+    BetweenReplicas(Epoch, BetweenReplicas),
+    /// From a player to a replica.
+    FromPlayer(FromPlayer),
+    /// To a player, from a replica of this zone in this epoch.
+    ToPlayer(ZoneId, Epoch, ToPlayer),
+    /// Between primaries of different zones: the sender's zone, epoch and world time.
+    BetweenZones(ZoneId, Epoch, Time, BetweenZones),
 }
 
-/// Between replicas of one zone.
+/// A message between replicas of one zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Peer {
-    /// Primary to backup: these records come next.
+pub enum BetweenReplicas {
+    /// Primary to backup: the next records of the log.
     Append {
-        /// The number of the first.
+        /// Number of the first record.
         first: Index,
-        /// The records.
+        /// The records, encoded, numbered on from `first`.
         records: Vec<ByteBuf>,
     },
-    /// Backup to primary: I have everything up to here.
+    /// Backup to primary: acknowledges every record up to these.
     Acked {
-        /// In memory.
+        /// Number of the last record in memory.
         index: Index,
-        /// On disk.
+        /// Number of the last record on disk.
         synced: Index,
     },
-    /// Backup to primary: what you sent does not follow from what I have. Go back.
+    /// Backup to primary: the records sent do not follow from the backup's log. The primary sends again from here.
     Missing {
-        /// The last record I have.
+        /// Number of the last record that the backup has.
         after: Index,
     },
-    /// Primary to backup: I am here.
+    /// Primary to backup: a sign of life.
     Beacon {
-        /// The primary's own time.
+        /// The primary's own time, to be echoed.
         sent: Time,
     },
-    /// Backup to primary: I heard you.
+    /// Backup to primary: answers a beacon.
     Heard {
-        /// What the beacon said.
+        /// The time that the beacon carried.
         sent: Time,
     },
-    /// Primary to backup: where things are now.
+    /// Primary to backup: motions that are newer than the log's.
     Motions(Vec<(ObjectId, Motion)>),
-    /// A replica without a role, to everybody: this is how far my log goes.
-    Standing {
-        /// The last record's epoch.
+    /// A replica without a role, to all other replicas of its zone: the end of its log.
+    LogEnd {
+        /// Epoch of the last record.
         epoch: Epoch,
-        /// The last record's number.
+        /// Number of the last record.
         index: Index,
     },
-    /// Primary to a replica without a role: your log is the beginning of mine. Follow me.
+    /// Primary to a replica without a role whose log is a prefix of the primary's: become the backup.
     Follow {
-        /// The epoch of the last record you said you have.
+        /// Epoch of the last record that the replica said it has.
         epoch: Epoch,
-        /// Its number.
+        /// Number of that last record.
         index: Index,
     },
     /// Primary to a new backup: a part of a snapshot.
     Copy {
-        /// The last record the snapshot stands for.
+        /// Number of the last record that the snapshot stands for.
         index: Index,
-        /// Where the part belongs.
+        /// Position of the part in the snapshot, in bytes.
         offset: u32,
-        /// How long the whole is.
+        /// Length of the whole snapshot in bytes.
         total: u32,
-        /// The part.
+        /// Bytes of the snapshot from `offset` on.
         bytes: ByteBuf,
     },
 }
 
-/// From a player to a zone.
+/// A message from a player to a zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Up {
-    /// I want to play here.
+pub enum FromPlayer {
+    /// Asks to be let in.
     Enter {
-        /// Who I am. (The token that proves it is checked before this is read.)
+        /// The player who asks. (The token that proves it is checked before this is read.)
         player: PlayerId,
-        /// Which session; a higher one replaces a lower.
+        /// Number of the session; a higher one replaces a lower.
         session: u64,
-        /// What I am called.
+        /// Display name of the player.
         name: String,
-        /// The last record of this zone that I heard of, and in which epoch: to hear what I missed.
+        /// The last record of this zone that the player heard of, and in which epoch, to be sent what it missed.
         seen: Option<(ZoneId, Epoch, Index)>,
     },
-    /// I want to do this.
+    /// Asks the zone for an action.
     Act {
         /// 1, 2, 3 … per player.
         number: u64,
-        /// I have the results up to this number.
+        /// The player has the results up to this number.
         acked: u64,
-        /// How my avatar moves.
+        /// The avatar's motion when the player acted.
         motion: Motion,
-        /// The game's action.
+        /// The action, encoded by the game.
         action: ByteBuf,
     },
-    /// My avatar moves like this from now on.
+    /// Steers the avatar: its motion from now on.
     Move(Motion),
-    /// I have the results up to this number.
+    /// The player has the results up to this number.
     Ack(u64),
-    /// I leave.
+    /// The player leaves the world.
     Leave,
 }
 
-/// From a zone to a player.
+/// A message from a zone to a player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Down {
-    /// You are in.
+pub enum ToPlayer {
+    /// The zone lets the player in.
     Entered {
-        /// Your avatar.
+        /// The object that the player steers.
         avatar: ObjectId,
-        /// Counts its owners: a later owner is believed.
+        /// Number of ownership changes of the avatar: a player believes the later owner.
         incarnation: u32,
-        /// Whether the world has lost its last moments, and with them some of what you have seen.
+        /// Whether the world has lost its last moments, and with them some of what the player has seen.
         lost: bool,
-        /// How it moves.
+        /// The avatar's motion as the zone knows it.
         motion: Motion,
-        /// The last of your actions that was dealt with.
+        /// Number of the player's last action that was dealt with.
         cursor: u64,
-        /// World time.
+        /// World time of the zone.
         time: Time,
-        /// Who takes over if this zone is lost, to keep a connection warm.
+        /// The replica that takes over if this one is lost, to keep a connection warm.
         backup: Option<Address>,
     },
-    /// Nobody reigns here that you could play with; ask somebody else.
+    /// This replica does not play with this player; ask another one.
     NotHere {
-        /// Who may reign, as far as is known here.
+        /// The primary, as far as this replica knows.
         primary: Option<Address>,
     },
-    /// You cannot enter: another session of yours is newer, or the zone is full.
+    /// The zone does not let the player in.
     Closed(Closed),
-    /// What you see now, all of it: forget the rest.
+    /// Everything in sight: the player forgets the rest.
     Sight {
-        /// The last record this stands for.
+        /// Number of the last record that this stands for.
         index: Index,
-        /// Everything in sight.
-        objects: Vec<Shown>,
+        /// All objects that the player sees.
+        objects: Vec<ShownObject>,
     },
     /// An event happened: apply all of it at once.
     Told {
-        /// The event's record.
+        /// Number of the event's record; 0 if it happened in a neighbouring zone.
         index: Index,
         /// Objects that changed or came into sight.
-        shown: Vec<Shown>,
-        /// Objects that are gone.
+        shown: Vec<ShownObject>,
+        /// Objects that are gone, with their last version.
         gone: Vec<(ObjectId, u32)>,
-        /// What the game says.
+        /// Notices, encoded by the game.
         notices: Vec<ByteBuf>,
     },
-    /// What became of your action.
+    /// The result of an action.
     Result {
-        /// Which.
+        /// Number of the action, per player.
         number: u64,
-        /// What.
+        /// Done, refused, busy or fault.
         outcome: Outcome,
-        /// The event's record; 0 if it is told again from what was kept.
+        /// Number of the event's record; 0 if it is told again from what was kept.
         index: Index,
     },
-    /// These came into sight, or left it, because somebody moved.
+    /// Objects that came into sight, or left it, because objects moved.
     Views {
-        /// They came.
-        shown: Vec<Shown>,
-        /// They left.
+        /// Objects that came into sight.
+        shown: Vec<ShownObject>,
+        /// Objects that left the sight.
         hidden: Vec<ObjectId>,
     },
-    /// Your move was heard.
+    /// Echo of a move that arrived.
     Moved {
-        /// Its generation.
+        /// Generation of the move's motion.
         generation: u32,
-        /// Its sequence.
+        /// Sequence of the move's motion.
         sequence: u32,
-        /// World time, to set your clock by.
+        /// World time, for the player's clock.
         time: Time,
     },
-    /// Your move was refused: your avatar moves like this.
+    /// A correction: the game does not allow the move, the avatar moves like this.
     Corrected(Motion),
 }
 
-/// Why a player cannot enter.
+/// The reason why a zone does not let a player in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Closed {
     /// A newer session of the same player plays.
     Superseded,
-    /// There are too many players.
+    /// The zone has its maximum of players.
     Full,
-    /// The game lets nobody in, or not this one.
+    /// The game does not let the player in.
     Refused,
 }
 
 /// An object as a player may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
-    /// Which.
+pub struct ShownObject {
+    /// Permanent name of the object.
     pub object: ObjectId,
-    /// Counts its owners.
+    /// Number of ownership changes so far.
     pub incarnation: u32,
-    /// Counts its states.
+    /// Number of states in this incarnation so far.
     pub version: u32,
-    /// How it moves.
+    /// Newest motion that the zone knows.
     pub motion: Motion,
-    /// The game's `Shown`.
+    /// The visible part of the state: the game's `Shown`, encoded.
     pub shown: ByteBuf,
 }
 
-impl Message for Msg {
+impl Message for ZoneMsg {
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
+        // `to_extend` owns its buffer: lend ours to it and take it back, without a copy.
         let taken = std::mem::take(out);
         *out = postcard::to_extend(self, taken).expect("plain data encodes");
         debug_assert!(out.len() - start <= MESSAGE_MAX, "a message of {} bytes", out.len() - start);
@@ -241,7 +242,8 @@ impl Message for Msg {
         if !rest.is_empty() {
             return Err(DecodeError::TrailingBytes);
         }
-        if matches!(msg, Self::Up(_)) && PLAYER_MESSAGE_MAX < bytes.len() {
+        // Only after decoding: the kind of a message stands in its bytes.
+        if matches!(msg, Self::FromPlayer(_)) && PLAYER_MESSAGE_MAX < bytes.len() {
             return Err(DecodeError::TooLong { length: bytes.len(), limit: PLAYER_MESSAGE_MAX });
         }
         Ok(msg)
@@ -253,9 +255,9 @@ mod tests {
     use super::*;
     use space::{Heading, Millis, Position, Velocity};
 
-    /// What players and zones say to each other, each with the value that `web/client` must make of it. Times are
+    /// Messages between players and zones, each with the value that `web/client` must decode from it. Times are
     /// milliseconds there, and an address is its host and zone.
-    fn talk() -> Vec<(Msg, String)> {
+    fn examples() -> Vec<(ZoneMsg, String)> {
         let object = |counter| ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter };
         let motion = Motion {
             position: Position::new(-70_000, 123_456).unwrap(),
@@ -266,17 +268,18 @@ mod tests {
             sequence: 300,
         };
         let bytes = |it: &[u8]| ByteBuf::from(it.to_vec());
-        let shown = Shown { object: object(7), incarnation: 1, version: 9, motion, shown: bytes(b"look") };
+        let shown =
+            ShownObject { object: object(7), incarnation: 1, version: 9, motion, shown: bytes(b"look") };
         let (time, player) = (Time::from_micros(1_790_000_000_456_789), PlayerId(u64::MAX));
         let backup = Some(Address((7 << 32) + 1));
-        let enter = Up::Enter {
+        let enter = FromPlayer::Enter {
             player,
             session: 1 << 63,
             name: "Zoë".to_owned(),
             seen: Some((ZoneId(3), Epoch(2), 77)),
         };
-        let act = Up::Act { number: 12, acked: 11, motion, action: bytes(b"go") };
-        let entered = Down::Entered {
+        let act = FromPlayer::Act { number: 12, acked: 11, motion, action: bytes(b"go") };
+        let entered = ToPlayer::Entered {
             avatar: object(5),
             incarnation: 2,
             lost: false,
@@ -285,7 +288,7 @@ mod tests {
             time,
             backup,
         };
-        let alone = Down::Entered {
+        let alone = ToPlayer::Entered {
             avatar: object(5),
             incarnation: 1,
             lost: true,
@@ -294,20 +297,20 @@ mod tests {
             time,
             backup: None,
         };
-        let sight = Down::Sight { index: 78, objects: vec![shown.clone(), shown.clone()] };
+        let sight = ToPlayer::Sight { index: 78, objects: vec![shown.clone(), shown.clone()] };
         let (gone, notices) = (vec![(object(8), 3)], vec![bytes(b"boom"), bytes(b"")]);
-        let told = Down::Told { index: 79, shown: vec![shown.clone()], gone, notices };
-        let result = |outcome| Down::Result { number: 12, outcome, index: 80 };
-        let views = Down::Views { shown: vec![shown], hidden: vec![object(9)] };
-        let moved = Down::Moved { generation: 4, sequence: 300, time };
+        let told = ToPlayer::Told { index: 79, shown: vec![shown.clone()], gone, notices };
+        let result = |outcome| ToPlayer::Result { number: 12, outcome, index: 80 };
+        let views = ToPlayer::Views { shown: vec![shown], hidden: vec![object(9)] };
+        let moved = ToPlayer::Moved { generation: 4, sequence: 300, time };
 
         let m = r#"{"position":{"x":-70000,"y":123456},"velocity":{"x":1500,"y":-300},"heading":40000,"start":1790000000123,"generation":4,"sequence":300}"#;
         let o = |counter: u32| format!(r#"{{"zone":3,"epoch":2,"counter":{counter}}}"#);
         let s =
             format!(r#"{{"object":{},"incarnation":1,"version":9,"motion":{m},"shown":"6c6f6f6b"}}"#, o(7));
         let (avatar, time) = (o(5), "1790000000456.789");
-        let up = |up, value: String| (Msg::Up(up), value);
-        let down = |down, value: String| (Msg::Down(ZoneId(3), Epoch(2), down), value);
+        let up = |up, value: String| (ZoneMsg::FromPlayer(up), value);
+        let down = |down, value: String| (ZoneMsg::ToPlayer(ZoneId(3), Epoch(2), down), value);
         vec![
             up(
                 enter,
@@ -315,9 +318,9 @@ mod tests {
                     .to_owned(),
             ),
             up(act, format!(r#"{{"kind":"Act","number":12,"acked":11,"motion":{m},"action":"676f"}}"#)),
-            up(Up::Move(motion), format!(r#"{{"kind":"Move","motion":{m}}}"#)),
-            up(Up::Ack(300), r#"{"kind":"Ack","acked":300}"#.to_owned()),
-            up(Up::Leave, r#"{"kind":"Leave"}"#.to_owned()),
+            up(FromPlayer::Move(motion), format!(r#"{{"kind":"Move","motion":{m}}}"#)),
+            up(FromPlayer::Ack(300), r#"{"kind":"Ack","acked":300}"#.to_owned()),
+            up(FromPlayer::Leave, r#"{"kind":"Leave"}"#.to_owned()),
             down(
                 entered,
                 format!(
@@ -331,12 +334,12 @@ mod tests {
                 ),
             ),
             down(
-                Down::NotHere { primary: backup },
+                ToPlayer::NotHere { primary: backup },
                 r#"{"kind":"NotHere","primary":{"host":7,"zone":1}}"#.to_owned(),
             ),
-            down(Down::Closed(Closed::Superseded), r#"{"kind":"Closed","why":"Superseded"}"#.to_owned()),
-            down(Down::Closed(Closed::Full), r#"{"kind":"Closed","why":"Full"}"#.to_owned()),
-            down(Down::Closed(Closed::Refused), r#"{"kind":"Closed","why":"Refused"}"#.to_owned()),
+            down(ToPlayer::Closed(Closed::Superseded), r#"{"kind":"Closed","why":"Superseded"}"#.to_owned()),
+            down(ToPlayer::Closed(Closed::Full), r#"{"kind":"Closed","why":"Full"}"#.to_owned()),
+            down(ToPlayer::Closed(Closed::Refused), r#"{"kind":"Closed","why":"Refused"}"#.to_owned()),
             down(sight, format!(r#"{{"kind":"Sight","index":78,"objects":[{s},{s}]}}"#)),
             down(
                 told,
@@ -364,19 +367,19 @@ mod tests {
             ),
             down(views, format!(r#"{{"kind":"Views","shown":[{s}],"hidden":[{}]}}"#, o(9))),
             down(moved, format!(r#"{{"kind":"Moved","generation":4,"sequence":300,"time":{time}}}"#)),
-            down(Down::Corrected(motion), format!(r#"{{"kind":"Corrected","motion":{m}}}"#)),
+            down(ToPlayer::Corrected(motion), format!(r#"{{"kind":"Corrected","motion":{m}}}"#)),
         ]
     }
 
     /// Browsers are updated later than zones: these bytes mean these messages. `web/client` reads the same table.
     #[test]
-    fn what_is_said_to_players_stays_as_it_is() {
+    fn messages_of_players_keep_their_bytes() {
         let golden = include_str!("../testdata/messages-v1.txt");
         let mut text = String::new();
-        for (msg, value) in talk() {
+        for (msg, value) in examples() {
             let mut bytes = Vec::new();
             msg.encode(&mut bytes);
-            assert_eq!(Msg::decode(&bytes), Ok(msg));
+            assert_eq!(ZoneMsg::decode(&bytes), Ok(msg));
             text += &bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
             text += &format!(" {value}\n");
         }

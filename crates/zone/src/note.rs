@@ -1,4 +1,5 @@
-//! What a replica or a player tells a checker, when it is asked to. Nothing here changes what happens.
+//! Notes: reports of a replica or a player about itself, for the checkers. Raised only if the configuration asks for
+//! them; they never change what the machine does.
 
 use crate::record::{Index, Outcome};
 use game::{Addressee, PlayerId, Scope};
@@ -6,169 +7,169 @@ use machine::Time;
 use serde::{Deserialize, Serialize};
 use space::{Epoch, Motion, ObjectId};
 
-/// Something a checker wants to know.
+/// A report of a machine about itself. Becomes an entry of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Note {
     /// A primary wrote a record.
     Wrote {
-        /// The record's bytes.
+        /// The record as it is in the log.
         #[serde(with = "serde_bytes")]
         record: Vec<u8>,
-        /// What the game was asked, and everything it could depend on; `None` if no game was asked.
-        ran: Option<Ran>,
+        /// The game's input and everything its answer could depend on; `None` if the record needed no game.
+        execution: Option<Execution>,
     },
-    /// A replica that follows stored a record.
+    /// A backup stored a record that its primary sent.
     Stored {
-        /// Its epoch.
+        /// Epoch of the stored record.
         epoch: Epoch,
-        /// Its number.
+        /// Number of the stored record.
         index: Index,
-        /// The hash of its bytes.
+        /// Hash of the record's bytes.
         hash: u64,
     },
     /// A primary announces everything up to this record.
     Announces {
-        /// Its epoch.
+        /// Epoch of the primary's leadership.
         epoch: Epoch,
-        /// The record's number.
+        /// Number of the last record announced.
         index: Index,
-        /// Whether it relies on its own disk because it is alone.
+        /// Whether the primary relies on its own disk because it has no backup.
         alone: bool,
     },
-    /// A replica reigns from now on.
-    Reigns {
-        /// In which epoch.
+    /// A replica is primary from now on.
+    Leads {
+        /// Epoch of the new leadership.
         epoch: Epoch,
-        /// The last record it has.
+        /// Number of the last record that the replica has.
         head: Index,
-        /// The state's hash there.
+        /// Hash of the state at that record.
         hash: u64,
-        /// Whether it is alone.
+        /// Whether the primary has no backup.
         alone: bool,
     },
-    /// A replica follows from now on.
+    /// A replica is backup from now on.
     Follows {
-        /// In which epoch.
+        /// Epoch in which it follows.
         epoch: Epoch,
     },
     /// A replica has no role any more.
-    Resigned {
-        /// The epoch it had a role in.
+    RoleLost {
+        /// The epoch in which it had one.
         epoch: Epoch,
     },
     /// A replica forgot its log from here on, or replaced it by a snapshot that stands for this record.
     Replaced {
-        /// The last record it has now.
+        /// Number of the last record that the replica has now.
         index: Index,
-        /// That record's epoch.
+        /// Epoch of that last record.
         epoch: Epoch,
     },
     /// A replica found that its state is not what the log says.
     Differs(String),
-    /// A player is in.
+    /// A zone let a player in.
     Entered {
-        /// Who.
+        /// The player who is in.
         player: PlayerId,
     },
-    /// A player did something.
+    /// A player asked for an action.
     Asked {
-        /// Who.
+        /// The player who asked for it.
         player: PlayerId,
-        /// The action's number.
+        /// Number of the action: 1, 2, 3 …
         number: u64,
     },
-    /// A player heard what became of an action.
+    /// A player heard the result of an action.
     Answered {
-        /// Who.
+        /// The player who asked for it.
         player: PlayerId,
-        /// The action's number.
+        /// Number of the action, per player.
         number: u64,
-        /// What became of it.
+        /// Done, refused, busy or fault.
         outcome: Outcome,
     },
     /// A player saw an object.
     Saw {
-        /// Who.
+        /// The player who saw it.
         player: PlayerId,
-        /// Which epoch told them.
+        /// Epoch of the zone that showed it.
         epoch: Epoch,
-        /// The record it was told with; 0 with none.
+        /// Number of the record it was announced with; 0 with none.
         index: Index,
-        /// Which object.
+        /// The object that was shown.
         object: ObjectId,
-        /// Its owners.
+        /// Number of ownership changes of the object so far.
         incarnation: u32,
-        /// Its states.
+        /// Number of states in this incarnation so far.
         version: u32,
-        /// The hash of what was shown; 0 if it is gone.
+        /// Hash of what was shown; 0 if the object is gone.
         hash: u64,
     },
-    /// A player believed somebody of an older epoch than they had heard before.
+    /// A player believed a zone that spoke in an older epoch than the player had heard before.
     Regressed {
-        /// Who.
+        /// The player who believed it.
         player: PlayerId,
-        /// The highest heard.
+        /// Highest epoch that was heard before.
         known: Epoch,
-        /// What was believed.
+        /// The older epoch that was believed.
         heard: Epoch,
     },
 }
 
-/// What a game was asked, and everything its answer could depend on.
+/// One execution of game code: its input and everything its answer could depend on, so that a checker can repeat it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ran {
-    /// What it was asked.
-    pub asked: Asked,
-    /// How far it could see.
+pub struct Execution {
+    /// The call that the game was given.
+    pub input: GameInput,
+    /// The objects or the area that it could read.
     pub scope: Scope,
-    /// World time.
+    /// World time of the event.
     pub time: Time,
-    /// Where its chance started.
+    /// Seed of the random numbers it could draw.
     pub seed: u64,
-    /// Whose state or motion it looked at, and how they moved.
+    /// Objects whose state or motion it read, with their motions then.
     pub reads: Vec<(ObjectId, Motion)>,
-    /// The next name it could give.
+    /// Counter of the next object that it could create.
     pub next_name: u32,
-    /// Whether it was refused.
+    /// Whether the game refused the input.
     pub refused: bool,
 }
 
-/// [`game::Call`], kept.
+/// A [`game::Call`] that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Asked {
-    /// Fill the world.
+pub enum GameInput {
+    /// Fill a new world with objects.
     Populate,
-    /// An action.
+    /// Execute the action of a player.
     Act {
-        /// Whose.
+        /// The avatar of the player.
         actor: ObjectId,
-        /// What.
+        /// The action, encoded by the game.
         #[serde(with = "serde_bytes")]
         action: Vec<u8>,
     },
-    /// A letter or timer.
+    /// Deliver a letter or timer.
     Letter {
-        /// For whom.
+        /// The object or place it is for.
         to: Addressee,
-        /// What.
+        /// The letter, encoded by the game.
         #[serde(with = "serde_bytes")]
         letter: Vec<u8>,
     },
-    /// A thought.
+    /// Let an NPC think (`Game::think`).
     Think {
-        /// Whose.
+        /// The NPC that may act now.
         object: ObjectId,
     },
-    /// A player comes.
+    /// Let a player into the world.
     Join {
-        /// Who.
+        /// The player who enters the world.
         player: PlayerId,
-        /// Called what.
+        /// Display name of the player.
         name: String,
     },
-    /// A player is gone.
+    /// Take a player out of the world.
     Leave {
-        /// The avatar.
+        /// The avatar of the player who left.
         avatar: ObjectId,
     },
 }

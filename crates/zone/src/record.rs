@@ -1,11 +1,11 @@
-//! The record log: every committed change of a zone, as plain data.
+//! Records: every committed change of a zone, as plain data.
 //!
 //! One mechanism for replication, durability, recovery and (later) splits: a zone's state is what its records
 //! say, applied in order. Records hold effects, not inputs, so that no replica has to compute what another
 //! computed.
 
-use crate::mesh::{Being, EventId, Item, Written};
-use crate::state::Player;
+use crate::mesh::{EntityId, EventId, ObjectWrite, PostItem};
+use crate::zone_state::PlayerState;
 use game::{Addressee, Hearers, PlayerId, Scope};
 use machine::{Address, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -15,268 +15,268 @@ use space::{Epoch, Motion, ObjectId, ZoneId};
 /// The number of a record in its zone's log; the first is 1.
 pub type Index = u64;
 
-/// How often the cut number rises. All zones of a world close the same cuts, so that a whole world can be
+/// Interval at which the cut number rises. All zones of a world close the same cuts, so that a whole world can be
 /// recovered to one consistent moment.
 pub const CUT_INTERVAL: Span = Span::from_millis(50);
 
 /// One entry of a zone's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its number: one more than the one before.
+    /// Number in the log: one more than the record before.
     pub index: Index,
-    /// The reign in which it was written. Number and epoch together name one record for ever.
+    /// Epoch in which it was written. Number and epoch together name one record for ever.
     pub epoch: Epoch,
-    /// The cut it belongs to.
+    /// Number of the cut it belongs to; see [`cut_at`].
     pub cut: u64,
-    /// World time; never less than the one before.
+    /// World time; never less than that of the record before.
     pub time: Time,
-    /// Why it was written.
+    /// The reason why it was written.
     pub cause: Cause,
-    /// What became true, all at once.
+    /// Changes of the state, which become true all at once.
     pub changes: Vec<Change>,
-    /// What players are told.
+    /// Notices of the game, with the players who hear them.
     pub notices: Vec<(Hearers, ByteBuf)>,
     /// The motions that the event read and that no earlier record holds: a replica that applies this knows
     /// them too.
     pub motions: Vec<(ObjectId, Motion)>,
 }
 
-/// Why a record was written.
+/// The reason why a record was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Cause {
-    /// A new world is filled.
+    /// The game filled a new world.
     Founding,
-    /// A reign begins.
-    Reign,
-    /// A player's action, done or refused.
+    /// A new epoch of leadership began.
+    Leadership,
+    /// A player's action, done or refused: the player and the action's number.
     Act(PlayerId, u64),
-    /// A letter arrived.
+    /// A letter arrived at its object or place.
     Letter(Stamp),
-    /// A timer came due.
+    /// A timer of an object came due.
     Timer(Stamp),
-    /// An object thought of something.
+    /// A thought of an NPC (`Game::think`).
     Think(ObjectId),
-    /// A player came, or came back with a new session.
+    /// A player entered, or came back with a new session.
     Join(PlayerId),
-    /// A player is gone.
+    /// A player left the world.
     Leave(PlayerId),
-    /// The state's hash, to compare.
+    /// A checkpoint of the state's hash, for replicas to compare.
     Checkpoint,
     /// An event that another zone decided and in which this one takes part.
     Joint(EventId),
-    /// Locks for an event of another zone were given or taken back.
+    /// Locks for an event of another zone were granted or released.
     Lock(EventId),
     /// An object comes from another zone, or goes there.
     Transfer(ObjectId),
-    /// Something came by post, or was delivered.
+    /// Post from another zone was taken, or post to it was delivered.
     Post(ZoneId),
 }
 
-/// Names a letter or timer for ever: the record that made it, and its place there.
+/// Permanent name of a letter or timer: the record that made it, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
-    /// The record's epoch.
+    /// Epoch of the record that made it.
     pub epoch: Epoch,
-    /// The record's number.
+    /// Number of the record that made it.
     pub index: Index,
     /// The place among the letters and timers of that record.
     pub place: u16,
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It happened.
+    /// The action became an event.
     Done,
     /// The game refused it: its encoded `Refusal`.
     Refused(ByteBuf),
-    /// The game failed at it; nothing happened.
+    /// The game's code failed (with this message); nothing happened.
     Fault(String),
-    /// Too many want the same; nothing happened. Try again.
+    /// Too many events want the same objects; nothing happened. Try again.
     Busy,
 }
 
-/// One thing that became true.
+/// One change of a zone's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     /// An object is now this, all of it.
     Put {
-        /// Which.
+        /// Permanent name of the object.
         object: ObjectId,
-        /// Counts its owners.
+        /// Number of ownership changes so far.
         incarnation: u32,
-        /// Counts its states.
+        /// Number of states in this incarnation so far.
         version: u32,
-        /// How it moves.
+        /// Motion of the object from now on.
         motion: Motion,
-        /// What it is.
+        /// State of the object, encoded by the game.
         state: ByteBuf,
     },
-    /// An object is gone.
+    /// An object is gone for good.
     Removed {
-        /// Which.
+        /// Permanent name of the object.
         object: ObjectId,
-        /// Counts on from its last state.
+        /// One more than the version of its last state.
         version: u32,
     },
     /// A player has this session and avatar.
     Entered {
-        /// Who.
+        /// The player who entered the zone.
         player: PlayerId,
-        /// Which session; a higher one replaces a lower.
+        /// Number of the session; a higher one replaces a lower.
         session: u64,
-        /// What they are called.
+        /// Display name of the player.
         name: String,
-        /// Their avatar.
+        /// The object that the player steers.
         avatar: ObjectId,
     },
     /// A player's session ended. If the game removed the avatar, the player has none.
     Left {
-        /// Who.
+        /// The player whose session ended.
         player: PlayerId,
     },
     /// A player's action was dealt with: the cursor moves on, the result is kept.
     Acted {
-        /// Who.
+        /// The player who asked for it.
         player: PlayerId,
-        /// Which action: one more than the last.
+        /// Number of the action: one more than the last.
         number: u64,
-        /// What became of it.
+        /// Done, refused, busy or fault.
         outcome: Outcome,
         /// Results up to this number have arrived at the player and need not be kept.
         acked: u64,
     },
-    /// Something will be said to an object.
+    /// A timer was set on an object.
     TimerSet {
-        /// Its name.
+        /// Permanent name of the timer.
         stamp: Stamp,
-        /// When.
+        /// World time at which it is due.
         at: Time,
-        /// To whom.
+        /// The object that receives it.
         object: ObjectId,
-        /// What.
+        /// The letter, encoded by the game.
         letter: ByteBuf,
     },
-    /// It was said, or its object is gone.
+    /// A timer was delivered, or its object is gone.
     TimerDone {
-        /// Its name.
+        /// Permanent name of the timer.
         stamp: Stamp,
-        /// When it was due.
+        /// World time at which it was due.
         at: Time,
     },
     /// A letter is on its way.
     LetterSent {
-        /// Its name.
+        /// Permanent name of the letter.
         stamp: Stamp,
-        /// For whom.
+        /// The object or place it is for.
         to: Addressee,
-        /// What it says.
+        /// The letter, encoded by the game.
         letter: ByteBuf,
     },
-    /// It was delivered, or there was nobody to deliver it to.
+    /// A letter was delivered or forwarded, or its object is gone.
     LetterDone {
-        /// Its name.
+        /// Permanent name of the letter.
         stamp: Stamp,
     },
-    /// A reign begins.
-    Reigns {
-        /// Who decides from now on.
+    /// A new epoch begins with these replicas.
+    Leads {
+        /// The replica that decides from now on.
         primary: Address,
-        /// Who must acknowledge first; nobody while the primary is alone.
+        /// The replica that must acknowledge each record; `None` while the primary is alone.
         backup: Option<Address>,
     },
     /// The hash of the state that everything before this record led to.
     Checkpoint {
-        /// The hash.
+        /// Hash of that state ([`ZoneState::hash`](crate::ZoneState::hash)).
         hash: u64,
     },
-    /// Locks for an event of another zone are held.
+    /// This zone granted locks to an event of another zone.
     Granted {
-        /// Which event.
+        /// The event that holds the locks.
         event: EventId,
-        /// Which attempt of it.
+        /// Number of the event's attempt to get all its locks.
         attempt: u32,
-        /// What is locked,
+        /// The area or the objects that are locked.
         scope: Scope,
-        /// and who was in it, wherever they go meanwhile.
+        /// The objects found in the scope: they stay locked wherever they go meanwhile.
         objects: Vec<ObjectId>,
     },
-    /// They are held no longer.
+    /// The locks of an event ended.
     Released {
-        /// Which event.
+        /// The event that held the locks.
         event: EventId,
     },
-    /// What the same event made of an object of another zone. No part of this zone's state.
-    Elsewhere(Written),
-    /// Something is on its way to another zone.
+    /// The effect of the same event on an object of another zone. No part of this zone's state.
+    Elsewhere(ObjectWrite),
+    /// An item is on its way to another zone.
     Posted {
-        /// Which zone.
+        /// The zone that receives it.
         to: ZoneId,
-        /// Its number on the way there: one more than the last.
+        /// Number among the items to that zone: one more than the last.
         number: u64,
-        /// What.
-        item: Item,
+        /// The item on its way.
+        item: PostItem,
     },
-    /// The other zone has everything up to this number.
+    /// Another zone has everything posted to it up to this number.
     Delivered {
-        /// Which zone.
+        /// The zone that acknowledged the items.
         to: ZoneId,
-        /// The number.
+        /// Number of the last item that it has.
         upto: u64,
     },
-    /// What another zone posted was dealt with, in this record.
+    /// An item that another zone posted was dealt with, in this record.
     Taken {
-        /// Which zone.
+        /// The zone that posted it.
         from: ZoneId,
-        /// The number of what it posted.
+        /// Number among the items from that zone.
         number: u64,
     },
-    /// An object is offered to another zone. Until it is answered nothing happens to it.
+    /// An object is offered to another zone. Until it is answered nothing happens to the object.
     Offered {
-        /// Which.
+        /// The object that is offered.
         object: ObjectId,
-        /// To whom.
+        /// The zone that it is offered to.
         to: ZoneId,
     },
-    /// The offer was declined.
+    /// The offer of an object was declined.
     Kept {
-        /// Which.
+        /// The object that stays here.
         object: ObjectId,
     },
     /// An object has another owner, and with it its timers and its player.
     Departed {
-        /// Which.
+        /// The object that left this zone.
         object: ObjectId,
-        /// Whose it is now.
+        /// The zone that owns it now.
         to: ZoneId,
-        /// As which incarnation.
+        /// Incarnation under which the new owner has it.
         incarnation: u32,
     },
     /// A player came over with their avatar.
     Brought {
-        /// Who.
+        /// The player who came over.
         player: PlayerId,
-        /// With their cursor and kept results.
-        row: Player,
+        /// The player's session, cursor and kept results.
+        row: PlayerState,
     },
-    /// Where somebody lives who was born, or came in, here.
-    Lives {
-        /// Who.
-        being: Being,
-        /// In which zone; `None` if nowhere.
+    /// The owner of an entity that was born, or entered the world, here.
+    Location {
+        /// The object or player that moved.
+        entity: EntityId,
+        /// The owner; `None` if the entity is gone.
         zone: Option<ZoneId>,
-        /// As which incarnation.
+        /// Incarnation under which the owner has it.
         incarnation: u32,
     },
 }
 
 impl Record {
-    /// Its bytes, for the backup and the disk.
+    /// Encodes the record for the backup and the disk.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a record has no kind of data that postcard lacks")
     }
 
-    /// The record that `bytes`, all of them, stand for.
+    /// Decodes a record. `None` if `bytes` is not exactly one record.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match postcard::take_from_bytes(bytes) {
             Ok((record, [])) => Some(record),
@@ -285,7 +285,7 @@ impl Record {
     }
 }
 
-/// The cut that a moment of world time lies in.
+/// Number of the cut that a moment of world time lies in.
 pub fn cut_at(time: Time) -> u64 {
     time.as_micros() / CUT_INTERVAL.as_micros()
 }
@@ -295,7 +295,7 @@ mod tests {
     use super::*;
     use space::{Distance, Heading, Millis, Position, Velocity, ZoneId};
 
-    /// One record with every kind of change, cause-independent.
+    /// One record with every kind of change inside a zone.
     fn everything() -> Record {
         let object = |counter| ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter };
         let motion = Motion {
@@ -324,7 +324,7 @@ mod tests {
             Change::LetterSent { stamp, to: Addressee::Place(motion.position), letter: bytes(b"") },
             Change::LetterSent { stamp, to: Addressee::World, letter: bytes(b"score") },
             Change::LetterDone { stamp },
-            Change::Reigns { primary: Address(4), backup: Some(Address(5)) },
+            Change::Leads { primary: Address(4), backup: Some(Address(5)) },
             Change::Checkpoint { hash: 0xdead_beef_0123_4567 },
         ];
         let notices = vec![

@@ -1,20 +1,20 @@
 //! One replica of one zone: a machine with a role that changes.
 //!
-//! Nobody → (follows) Backup → (wins a swap) Primary → (loses one) Nobody. Every change of who reigns is one
+//! Unassigned → (follows) Backup → (wins a swap) Primary → (loses one) Unassigned. Every change of leadership is one
 //! successful compare-and-swap in the directory, and each begins a new epoch.
 
 use crate::backup::Backup;
 use crate::carrier_update::CarrierUpdate;
-use crate::config::Config;
-use crate::core::{Answer, Command, Core, Event, Out, Purpose};
-use crate::entry::Reign;
-use crate::msg::{Down, Msg, Peer, Up};
-use crate::nobody::Nobody;
+use crate::config::ZoneConfig;
+use crate::core::{Core, DirectoryAnswer, ReplicaCommand, ReplicaEvent, ReplicaOutbox, ReplicaTimer};
+use crate::leadership::Leadership;
+use crate::msg::{BetweenReplicas, FromPlayer, ToPlayer, ZoneMsg};
 use crate::note::Note;
-use crate::primary::{Primary, Sender};
+use crate::object_table::Object;
+use crate::primary::{Primary, ZoneSender};
 use crate::record::Index;
-use crate::state::State;
-use crate::table::Object;
+use crate::unassigned::Unassigned;
+use crate::zone_state::ZoneState;
 use machine::{Address, Input, Lane, LinkNumber, Machine, Time, disk};
 use space::{Epoch, ZoneId};
 
@@ -24,13 +24,13 @@ pub struct Replica {
     role: Role,
 }
 
-/// What a replica is.
+/// The role of a replica, with everything that only this role needs.
 pub(crate) enum Role {
-    /// Nobody that counts: it has just started, or lost its role.
-    Nobody(Nobody),
+    /// It has just started, or lost its role.
+    Unassigned(Unassigned),
     /// It follows a primary and acknowledges.
     Backup(Backup),
-    /// It decides.
+    /// It decides the zone's events.
     Primary(Box<Primary>),
     /// Its disk failed, or its state is not what the log says. It does nothing any more.
     Broken,
@@ -38,77 +38,77 @@ pub(crate) enum Role {
     Left,
 }
 
-/// What a role wants to become.
+/// A change of role that a role asks for.
 pub(crate) enum Transition {
-    /// As it is.
+    /// The role stays as it is.
     Stay,
-    /// It won: reign.
-    Reign(Reign),
-    /// Follow this primary, in this epoch.
+    /// A swap was won: become the primary.
+    Lead(Leadership),
+    /// Become the backup of this primary, in this epoch.
     Follow(Epoch, Address),
-    /// It lost its role.
-    Resign,
-    /// It cannot go on.
+    /// Another replica leads: the role is lost.
+    LoseRole,
+    /// The replica cannot go on, and why.
     Break(String),
-    /// It was told to leave.
+    /// The host ends the replica.
     Leave,
 }
 
-/// Why a replica gives up that is none of its own fault.
+/// The one reason for giving up that is no mistake of the replica.
 const DISK_FAILED: &str = "the disk failed";
 
-/// What a replica is at the moment, for people and checkers.
+/// The role of a replica at the moment, for people and checkers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// No role.
-    Nobody,
-    /// Backup in this epoch.
+pub enum ReplicaStatus {
+    /// It has no role at the moment.
+    Unassigned,
+    /// Backup of a primary in this epoch.
     Backup(Epoch),
-    /// Primary in this epoch, alone or not.
+    /// Primary in this epoch, alone or with a backup.
     Primary(Epoch, Alone),
     /// It does nothing any more.
     Broken,
 }
 
-/// How much a replica holds that it will not need for ever.
+/// Sizes of everything a replica holds only for a while: checkers watch that they stay bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    /// Events that wait for locks.
+pub struct ReplicaLoad {
+    /// Number of events that wait for locks.
     pub jobs: usize,
-    /// Locks held or wanted.
+    /// Number of locks held or waited for.
     pub locks: usize,
-    /// Bytes of records that were written and not told.
+    /// Bytes of records that were written and not announced.
     pub pending_bytes: usize,
     /// The most actions of one player that wait for an earlier one.
     pub ahead: usize,
-    /// Records in memory.
+    /// Number of records in memory.
     pub tail: u64,
-    /// How many of them somebody still needs: the disk, the backup, or whoever has to be told.
+    /// Number of them that the disk, the backup or an announcement still needs.
     pub needed: u64,
     /// Rises whenever old records could be forgotten.
     pub progress: Index,
 }
 
-/// Whether a primary has nobody to acknowledge.
+/// Whether a primary has no backup that acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// It has a backup.
+    /// It has a backup that acknowledges.
     No,
-    /// It relies on its disk.
+    /// It relies on its own disk.
     Yes,
 }
 
 impl Replica {
-    /// A replica that has just started and knows nothing.
-    pub fn new(config: Config) -> Self {
+    /// A replica that has just started: without a role, and with an empty state until its disk answers.
+    pub fn new(config: ZoneConfig) -> Self {
         let mut core = Core::new(config);
-        core.timers.set(Purpose::Ask, Time::ZERO);
-        core.timers.set(Purpose::Clock, Time::ZERO);
-        Self { core, role: Role::Nobody(Nobody::starting()) }
+        core.timers.set(ReplicaTimer::Ask, Time::ZERO);
+        core.timers.set(ReplicaTimer::Clock, Time::ZERO);
+        Self { core, role: Role::Unassigned(Unassigned::starting()) }
     }
 
-    /// What it holds.
-    pub const fn state(&self) -> &State {
+    /// The state that the log adds up to.
+    pub const fn state(&self) -> &ZoneState {
         &self.core.state
     }
 
@@ -117,30 +117,31 @@ impl Replica {
         self.core.world_time(now)
     }
 
-    /// The last record of its log.
+    /// Number of the last record in its log.
     pub fn head(&self) -> Index {
         self.core.log.head()
     }
 
-    /// Whether everything it has is on its disk.
+    /// Whether its whole log is on its disk.
     pub fn is_settled(&self) -> bool {
         self.core.is_synced()
     }
 
-    /// What it is.
-    pub fn standing(&self) -> Standing {
+    /// The role of the replica at the moment.
+    pub fn status(&self) -> ReplicaStatus {
         match &self.role {
-            Role::Nobody(_) => Standing::Nobody,
-            Role::Backup(backup) => Standing::Backup(backup.epoch),
+            Role::Unassigned(_) => ReplicaStatus::Unassigned,
+            Role::Backup(backup) => ReplicaStatus::Backup(backup.epoch),
             Role::Primary(primary) => {
                 let alone = if primary.is_alone() { Alone::Yes } else { Alone::No };
-                Standing::Primary(primary.epoch(), alone)
+                ReplicaStatus::Primary(primary.epoch(), alone)
             }
-            Role::Broken | Role::Left => Standing::Broken,
+            // To its host a replica that left is as good as broken: neither does anything any more.
+            Role::Broken | Role::Left => ReplicaStatus::Broken,
         }
     }
 
-    /// What a primary knows of its neighbours' objects, and whose they are.
+    /// A primary's ghosts, with the zones that own the objects; empty in any other role.
     pub fn ghosts(&self) -> Vec<(ZoneId, Object)> {
         match &self.role {
             Role::Primary(primary) => primary.ghosts(),
@@ -148,127 +149,151 @@ impl Replica {
         }
     }
 
-    /// How much it holds: bounds that checkers watch.
-    pub fn load(&self) -> Load {
+    /// Sizes that checkers compare with their bounds.
+    pub fn load(&self) -> ReplicaLoad {
         let (head, tail) = (self.core.log.head(), self.core.log.tail());
         let written = head - self.core.disk.written.min(head);
         match &self.role {
             Role::Primary(primary) => primary.load(&self.core),
-            Role::Backup(_) => Load { tail, needed: written, progress: head, ..Load::default() },
-            // Whoever has no role takes nothing on.
-            Role::Nobody(_) | Role::Broken | Role::Left => {
-                Load { tail, needed: tail, progress: head, ..Load::default() }
+            Role::Backup(_) => {
+                ReplicaLoad { tail, needed: written, progress: head, ..ReplicaLoad::default() }
+            }
+            // A replica without a role appends no records, and need not trim any: all of the tail counts as needed.
+            Role::Unassigned(_) | Role::Broken | Role::Left => {
+                ReplicaLoad { tail, needed: tail, progress: head, ..ReplicaLoad::default() }
             }
         }
     }
 
-    fn on_command(&mut self, command: Command, out: &mut Out) -> Transition {
+    fn on_command(&mut self, command: ReplicaCommand, out: &mut ReplicaOutbox) -> Transition {
         match command {
-            Command::Disk(disk::Done::Failed { .. }) => Transition::Break(DISK_FAILED.to_owned()),
-            Command::Disk(disk::Done::Recalled { recalled, .. }) => match self.core.recalled(recalled, out) {
-                Ok(()) => match &mut self.role {
-                    Role::Nobody(nobody) => nobody.on_recalled(&mut self.core, out),
-                    _ => Transition::Stay,
-                },
-                Err(why) => Transition::Break(why),
-            },
-            Command::Disk(disk::Done::Persisted { ticket }) => {
+            ReplicaCommand::Disk(disk::DiskReply::Failed { .. }) => Transition::Break(DISK_FAILED.to_owned()),
+            ReplicaCommand::Disk(disk::DiskReply::Recalled { recalled, .. }) => {
+                match self.core.load_recalled(recalled, out) {
+                    Ok(()) => match &mut self.role {
+                        Role::Unassigned(unassigned) => unassigned.on_recalled(&mut self.core, out),
+                        // Only a replica that starts asks the disk, but it may have been told to leave since.
+                        _ => Transition::Stay,
+                    },
+                    Err(why) => Transition::Break(why),
+                }
+            }
+            ReplicaCommand::Disk(disk::DiskReply::Persisted { ticket }) => {
                 if !self.core.disk_done(ticket) {
                     return Transition::Stay;
                 }
                 match &mut self.role {
                     Role::Primary(primary) => primary.on_persisted(&mut self.core, out),
                     Role::Backup(backup) => backup.on_persisted(&mut self.core, out),
-                    Role::Left => self.core.write_disk(out),
-                    Role::Nobody(_) | Role::Broken => (),
+                    Role::Left => self.core.write_disk(out), // Records may have waited for the disk.
+                    Role::Unassigned(_) | Role::Broken => (),
                 }
                 Transition::Stay
             }
-            Command::Leave => self.on_leave(out),
-            Command::Directory(done) => {
-                let Some(answer) = self.core.answered(done) else { return Transition::Stay };
+            ReplicaCommand::Leave => self.on_leave(out),
+            ReplicaCommand::Directory(reply) => {
+                let Some(answer) = self.core.on_directory_reply(reply) else { return Transition::Stay };
                 self.on_answer(answer, out)
             }
         }
     }
 
-    /// Tells the others not to wait for its silence. To them it is as if it had died and come back without a role.
-    fn on_leave(&mut self, out: &mut Out) -> Transition {
-        if let Some(reign) = self.epoch() {
-            let (epoch, index) = self.core.log.standing();
-            for &peer in self.core.config.peers.iter().filter(|&&it| it != self.core.config.me) {
-                self.core.send_peer(peer, Lane::Sure, reign, Peer::Standing { epoch, index }, out);
+    /// Sends the other replicas what a replica without a role sends: to them it is as if it had died and come back, so
+    /// they take over at once instead of waiting for its silence.
+    fn on_leave(&mut self, out: &mut ReplicaOutbox) -> Transition {
+        if let Some(role_epoch) = self.epoch() {
+            let (epoch, index) = self.core.log.end();
+            for &replica in self.core.config.replicas.iter().filter(|&&it| it != self.core.config.me) {
+                self.core.send_replica(
+                    replica,
+                    Lane::Sure,
+                    role_epoch,
+                    BetweenReplicas::LogEnd { epoch, index },
+                    out,
+                );
             }
         }
         self.core.write_disk(out);
         Transition::Leave
     }
 
-    fn on_answer(&mut self, answer: Answer, out: &mut Out) -> Transition {
+    fn on_answer(&mut self, answer: DirectoryAnswer, out: &mut ReplicaOutbox) -> Transition {
         match &mut self.role {
-            Role::Nobody(nobody) => nobody.on_answer(&mut self.core, answer, out),
+            Role::Unassigned(unassigned) => unassigned.on_answer(&mut self.core, answer, out),
             Role::Backup(backup) => backup.on_answer(&mut self.core, answer, out),
             Role::Primary(primary) => primary.on_answer(&mut self.core, answer, out),
             Role::Broken | Role::Left => Transition::Stay,
         }
     }
 
-    fn on_message(&mut self, from: Address, msg: Msg, out: &mut Out) -> Transition {
+    fn on_message(&mut self, from: Address, msg: ZoneMsg, out: &mut ReplicaOutbox) -> Transition {
         match msg {
             // A player cannot pretend to be a replica.
-            Msg::Peer(epoch, peer) if self.core.config.peers.contains(&from) => {
-                self.on_peer(from, epoch, peer, out)
+            ZoneMsg::BetweenReplicas(epoch, msg) if self.core.config.replicas.contains(&from) => {
+                self.on_replica_message(from, epoch, msg, out)
             }
-            Msg::Up(up) => {
-                self.on_up(from, up, out);
+            ZoneMsg::FromPlayer(msg) => {
+                self.on_player_message(from, msg, out);
                 Transition::Stay
             }
-            Msg::Mesh(zone, epoch, time, mesh) => {
+            ZoneMsg::BetweenZones(zone, epoch, time, msg) => {
+                // A backup ignores it: the sender asks all replicas of a zone until the primary answers.
                 if let Role::Primary(primary) = &mut self.role {
-                    let from = Sender { address: from, zone, epoch, time };
-                    primary.on_mesh(&mut self.core, &from, mesh, out);
+                    let from = ZoneSender { address: from, zone, epoch, time };
+                    primary.on_mesh(&mut self.core, &from, msg, out);
                 }
                 Transition::Stay
             }
-            Msg::Peer(..) | Msg::Down(..) => Transition::Stay,
+            // Forged, or meant for a player.
+            ZoneMsg::BetweenReplicas(..) | ZoneMsg::ToPlayer(..) => Transition::Stay,
         }
     }
 
-    fn on_peer(&mut self, from: Address, epoch: Epoch, peer: Peer, out: &mut Out) -> Transition {
+    fn on_replica_message(
+        &mut self,
+        from: Address,
+        epoch: Epoch,
+        msg: BetweenReplicas,
+        out: &mut ReplicaOutbox,
+    ) -> Transition {
         match &mut self.role {
-            Role::Nobody(nobody) => nobody.on_peer(&mut self.core, from, epoch, peer, out),
-            Role::Backup(backup) => backup.on_peer(&mut self.core, from, epoch, peer, out),
-            Role::Primary(primary) => primary.on_peer(&mut self.core, from, epoch, peer, out),
+            Role::Unassigned(unassigned) => {
+                unassigned.on_replica_message(&mut self.core, from, epoch, msg, out)
+            }
+            Role::Backup(backup) => backup.on_replica_message(&mut self.core, from, epoch, msg, out),
+            Role::Primary(primary) => primary.on_replica_message(&mut self.core, from, epoch, msg, out),
             Role::Broken | Role::Left => Transition::Stay,
         }
     }
 
-    fn on_up(&mut self, from: Address, up: Up, out: &mut Out) {
+    fn on_player_message(&mut self, from: Address, msg: FromPlayer, out: &mut ReplicaOutbox) {
         if let Role::Primary(primary) = &mut self.role {
-            return primary.on_up(&mut self.core, from, up, out);
+            return primary.on_player_message(&mut self.core, from, msg, out);
         }
-        if matches!(up, Up::Enter { .. } | Up::Act { .. }) {
-            let epoch = self.core.entry.map_or(Epoch(0), |it| it.epoch);
-            let primary = self.core.entry.map(|it| it.primary);
+        // Only to messages that wait for an answer: a move or an acknowledgement may be on its way from before.
+        if matches!(msg, FromPlayer::Enter { .. } | FromPlayer::Act { .. }) {
+            let epoch = self.core.leadership.map_or(Epoch(0), |it| it.epoch);
+            let primary = self.core.leadership.map(|it| it.primary);
             let zone = self.core.config.zone;
-            out.send(from, Lane::Sure, Msg::Down(zone, epoch, Down::NotHere { primary }));
+            out.send(from, Lane::Sure, ZoneMsg::ToPlayer(zone, epoch, ToPlayer::NotHere { primary }));
         }
     }
 
-    fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+    fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut ReplicaOutbox) {
         self.core.links.insert(peer, link);
         match &mut self.role {
             Role::Primary(primary) => primary.on_link_up(&mut self.core, peer, out),
-            Role::Nobody(_) if self.core.config.peers.contains(&peer) => {
-                self.core.wake_within(Purpose::Ask, machine::Span::ZERO);
+            Role::Unassigned(_) if self.core.config.replicas.contains(&peer) => {
+                // Another replica can be reached: exchange the ends of the logs now, not at the next interval.
+                self.core.wake_within(ReplicaTimer::Ask, machine::Span::ZERO);
             }
             _ => (),
         }
     }
 
-    fn on_link_down(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+    fn on_link_down(&mut self, peer: Address, link: LinkNumber, out: &mut ReplicaOutbox) {
         if self.core.links.get(&peer) != Some(&link) {
-            return;
+            return; // A newer link has replaced it already.
         }
         self.core.links.remove(&peer);
         if let Role::Primary(primary) = &mut self.role {
@@ -276,47 +301,48 @@ impl Replica {
         }
     }
 
-    fn on_wake(&mut self, out: &mut Out) -> Transition {
-        while let Some(purpose) = self.core.timers.take_due(self.core.now) {
-            if purpose == Purpose::Clock {
+    fn on_wake(&mut self, out: &mut ReplicaOutbox) -> Transition {
+        while let Some(timer) = self.core.timers.take_due(self.core.now) {
+            if timer == ReplicaTimer::Clock {
                 self.core.ask_clock(out);
                 continue;
             }
             let transition = match &mut self.role {
-                Role::Nobody(nobody) => nobody.on_timer(&mut self.core, purpose, out),
-                Role::Backup(backup) => backup.on_timer(&mut self.core, purpose, out),
-                Role::Primary(primary) => primary.on_timer(&mut self.core, purpose, out),
+                Role::Unassigned(unassigned) => unassigned.on_timer(&mut self.core, timer, out),
+                Role::Backup(backup) => backup.on_timer(&mut self.core, timer, out),
+                Role::Primary(primary) => primary.on_timer(&mut self.core, timer, out),
                 Role::Broken | Role::Left => Transition::Stay,
             };
             if !matches!(transition, Transition::Stay) {
-                return transition;
+                return transition; // The other timers that are due belong to the role that ends.
             }
         }
         Transition::Stay
     }
 
-    fn change_role(&mut self, transition: Transition, out: &mut Out) {
+    fn change_role(&mut self, transition: Transition, out: &mut ReplicaOutbox) {
         match transition {
             Transition::Stay => (),
-            Transition::Reign(reign) => {
+            Transition::Lead(leadership) => {
                 self.leave_role(out);
-                self.role = Role::Primary(Box::new(Primary::begin(&mut self.core, reign, out)));
+                self.role = Role::Primary(Box::new(Primary::begin(&mut self.core, leadership, out)));
             }
             Transition::Follow(epoch, primary) => {
                 self.leave_role(out);
                 self.core.note(out, || Note::Follows { epoch });
                 self.role = Role::Backup(Backup::begin(&mut self.core, epoch, primary, out));
             }
-            Transition::Resign => {
+            Transition::LoseRole => {
                 self.leave_role(out);
-                self.role = Role::Nobody(Nobody::resigned(&mut self.core));
+                self.role = Role::Unassigned(Unassigned::after_losing_role(&mut self.core));
             }
             Transition::Break(why) => {
                 self.leave_role(out);
+                // A disk may fail; that the state differs from the log is a violation.
                 if why != DISK_FAILED {
                     self.core.note(out, || Note::Differs(why.clone()));
                 }
-                out.raise(Event::Broken(why));
+                out.raise(ReplicaEvent::Broken(why));
                 self.role = Role::Broken;
             }
             Transition::Leave => {
@@ -326,38 +352,39 @@ impl Replica {
         }
     }
 
-    /// The epoch in which it has a role.
+    /// The epoch of its role; `None` without a role.
     fn epoch(&self) -> Option<Epoch> {
         match &self.role {
             Role::Primary(it) => Some(it.epoch()),
             Role::Backup(it) => Some(it.epoch),
-            Role::Nobody(_) | Role::Broken | Role::Left => None,
+            Role::Unassigned(_) | Role::Broken | Role::Left => None,
         }
     }
 
     /// Everything that belonged to the role ends with it.
-    fn leave_role(&mut self, out: &mut Out) {
+    fn leave_role(&mut self, out: &mut ReplicaOutbox) {
         if let Role::Primary(primary) = &mut self.role {
             primary.end(&self.core, out);
-            out.raise(Event::Carrier(CarrierUpdate::Clear));
+            out.raise(ReplicaEvent::Carrier(CarrierUpdate::Clear));
         }
         if let Some(epoch) = self.epoch() {
-            self.core.note(out, || Note::Resigned { epoch });
+            self.core.note(out, || Note::RoleLost { epoch });
         }
-        for &purpose in <Purpose as machine::TimerName>::ALL {
-            if purpose != Purpose::Clock {
-                self.core.timers.stop(purpose);
+        for &timer in <ReplicaTimer as machine::TimerName>::ALL {
+            // World time is followed in every role.
+            if timer != ReplicaTimer::Clock {
+                self.core.timers.stop(timer);
             }
         }
     }
 }
 
 impl Machine for Replica {
-    type Msg = Msg;
-    type Command = Command;
-    type Event = Event;
+    type Msg = ZoneMsg;
+    type Command = ReplicaCommand;
+    type Event = ReplicaEvent;
 
-    fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: Input<ZoneMsg, ReplicaCommand>, out: &mut ReplicaOutbox) {
         assert!(self.core.now <= now, "the driver turned time back");
         self.core.now = now;
         let transition = match input {
@@ -373,7 +400,7 @@ impl Machine for Replica {
             Input::Recv { from, link, msg } if self.core.links.get(&from) == Some(&link) => {
                 self.on_message(from, msg, out)
             }
-            Input::Recv { .. } => Transition::Stay,
+            Input::Recv { .. } => Transition::Stay, // From a link that was replaced.
             Input::Wake => self.on_wake(out),
         };
         self.change_role(transition, out);

@@ -57,7 +57,8 @@ pub enum Rule {
     ZonesFenceEpochs,
     /// A lock is granted only if no other event holds a part of it.
     LocksExclude,
-    /// A grantor asks the coordinator of an event that holds locks and is silent. (In the paper they are held for ever.)
+    /// A grantor asks the coordinator of an event that holds locks and is silent. (In the paper they are held for
+    /// ever.)
     AskSilentCoordinators,
     /// A coordinator releases all locks of an event that does not get the rest in time.
     HoldIsBounded,
@@ -69,12 +70,12 @@ pub enum Rule {
     DeclineIntoLockedPlace,
     /// A ghost of which its owner says nothing disappears.
     ForgetSilentGhosts,
-    /// Other zones are told only what a full stop cannot undo.
+    /// Grants and post leave for other zones only when a full stop cannot undo them.
     PostAfterSync,
 }
 
 impl Rule {
-    /// The rules inside one zone.
+    /// The rules that hold inside one zone.
     pub const OF_A_ZONE: [Self; 21] = [
         Self::AnnounceAfterAck,
         Self::PromoteBySwap,
@@ -99,7 +100,7 @@ impl Rule {
         Self::TrimTail,
     ];
 
-    /// The rules between zones.
+    /// The rules that hold between zones.
     pub const BETWEEN_ZONES: [Self; 9] = [
         Self::ZonesFenceEpochs,
         Self::LocksExclude,
@@ -121,7 +122,7 @@ const _: () = assert!(Rule::OF_A_ZONE.len() + Rule::BETWEEN_ZONES.len() == Rule:
 pub struct BrokenRules(u128);
 
 impl BrokenRules {
-    /// Every rule is enforced.
+    /// The empty set: every rule is enforced.
     pub const NONE: Self = Self(0);
 
     /// This rule is broken, and no other.

@@ -1,13 +1,13 @@
-//! Kosmos under trial: what `trial` must know of the game to run and to judge worlds of it.
+//! Kosmos as a scenario: what `simtest` needs of the game to run and to check worlds of it.
 //!
-//! The platform knows no game, so this stands beside Kosmos. `ecumene sim`, `ecumene check` and `lab mesh` use it. It
-//! changes no rule of the game and adds none.
+//! The platform depends on no game, so this crate stands beside Kosmos. `ecumene sim`, `ecumene check` and `lab mesh`
+//! use it. It changes no rule of the game and adds none.
 
-use game::{Bot, Hosted, Rules};
+use game::{Bot, Hosted, HostedGame};
 use kosmos::{Action, Kosmos, State, bots, conserved};
+use simtest::{ConservedGoods, Count, ItemId, Layout, Scenario};
 use space::Polygon;
 use std::sync::Arc;
-use trial::{Count, Goods, Layout, Scenario, Serial};
 
 /// Kosmos, with bots of every kind in turn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +18,7 @@ impl Scenario for KosmosScenario {
         "kosmos"
     }
 
-    fn rules(&self, world: &Polygon) -> Arc<dyn Rules> {
+    fn rules(&self, world: &Polygon) -> Arc<dyn HostedGame> {
         Arc::new(Hosted(Kosmos::new(world.clone())))
     }
 
@@ -32,14 +32,15 @@ impl Scenario for KosmosScenario {
     }
 
     fn everyday_action(&self) -> Option<Vec<u8>> {
+        // Any avatar may speak anywhere, so it tells whether the world can be played in.
         let says = Action::Say { text: "here".to_owned() };
         Some(postcard::to_stdvec(&says).expect("actions are plain data"))
     }
 }
 
 /// The goods in an encoded object of Kosmos.
-fn goods(state: &[u8]) -> Result<Goods, String> {
+fn goods(state: &[u8]) -> Result<ConservedGoods, String> {
     let state = postcard::from_bytes::<State>(state).map_err(|error| error.to_string())?;
-    let kosmos::Goods { coins, items } = conserved(&state);
-    Ok(Goods { coins, items: items.into_iter().map(|it| Serial(it.0)).collect() })
+    let kosmos::KosmosGoods { coins, items } = conserved(&state);
+    Ok(ConservedGoods { coins, items: items.into_iter().map(|it| ItemId(it.0)).collect() })
 }

@@ -1,4 +1,4 @@
-//! What is said: by players to the world, by the world to players, and by events to elsewhere and later.
+//! Actions of players, notices to players, and letters to other places and later times.
 
 use crate::config::TEXT_MAX;
 use crate::state::{NpcKind, Serial, Tally};
@@ -8,150 +8,150 @@ use serde::{Deserialize, Serialize};
 use space::{Heading, ObjectId, Position};
 use thiserror::Error;
 
-/// What a player can want.
+/// An action that a player asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub enum Action {
-    /// Fire a rocket.
+    /// Fire a rocket from where the avatar stands.
     Fire {
-        /// Which way.
+        /// The direction of the flight.
         heading: Heading,
     },
-    /// Take an item from the ground.
+    /// Take an item from the ground into the bag.
     PickUp {
-        /// The object that lies there.
+        /// The object that lies on the ground.
         item: ObjectId,
     },
-    /// Put an item down.
+    /// Put an item of the bag on the ground.
     Drop {
-        /// Its place in the bag, from 0.
+        /// The item's place in the bag, from 0.
         slot: u8,
     },
-    /// Offer a bargain to somebody. It replaces an earlier offer.
+    /// Offer a bargain to another avatar. It replaces an earlier offer.
     OfferTrade {
-        /// To whom.
+        /// The avatar that may accept.
         to: ObjectId,
-        /// What they get.
+        /// The goods that the other avatar gets.
         give: Give,
-        /// What they pay.
+        /// The goods that the other avatar pays.
         want: Want,
     },
-    /// Take an offer back.
+    /// Take the standing offer back, if there is one.
     WithdrawOffer,
-    /// Accept somebody's offer, exactly as it was seen.
+    /// Accept another avatar's offer, exactly as it was seen.
     AcceptTrade {
-        /// Whose.
+        /// The avatar that made the offer.
         from: ObjectId,
-        /// The offer that was seen.
+        /// The offer as the player saw it.
         offer: Offer,
         /// The item to pay with, if one is wanted.
         pay: Option<Serial>,
     },
-    /// Say something to everybody in earshot.
+    /// Say something to all players in earshot.
     Say {
-        /// What.
+        /// The text, at most `TEXT_MAX` bytes.
         text: String,
     },
 }
 
-/// What players are told besides what they see.
+/// News for players, besides the objects that they see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub enum Notice {
-    /// A rocket went off.
+    /// A rocket went off near the player.
     Blast {
-        /// Where.
+        /// The centre of the blast.
         place: Position,
     },
-    /// Somebody fell.
+    /// An avatar died of a rocket.
     Felled {
-        /// Who.
+        /// The avatar that has died.
         victim: ObjectId,
-        /// Whose rocket it was.
+        /// The avatar that fired the rocket.
         by: ObjectId,
     },
-    /// Somebody said something.
+    /// An avatar said something in earshot.
     Said {
-        /// Who.
+        /// The avatar that said it.
         who: ObjectId,
-        /// What.
+        /// The text that it said.
         text: String,
     },
-    /// Two made a bargain.
+    /// Two avatars made a bargain near the player.
     Traded {
-        /// Who had offered it.
+        /// The avatar that had offered it.
         from: ObjectId,
-        /// Who accepted.
+        /// The avatar that accepted it.
         to: ObjectId,
     },
 }
 
-/// Why something does not happen.
+/// The reasons why an action or a move is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema, Error)]
 pub enum Refusal {
-    /// Out of reach.
+    /// The other object is out of reach.
     #[error("too far away: go nearer")]
     TooFar,
-    /// Somebody else was quicker, or it never was there.
+    /// Another player was quicker, or the object never existed.
     #[error("it is gone")]
     Gone,
-    /// The launcher is still hot.
+    /// The pause after the last shot is not over.
     #[error("not loaded yet: wait half a second between shots")]
     Cooldown,
     /// A bag or purse would run over.
     #[error("no room in the bag: drop something first")]
     Full,
-    /// There is nothing in that slot.
+    /// The bag has no item in that slot.
     #[error("that slot of the bag is empty")]
     NoSuchSlot,
-    /// Goods that the player does not have.
+    /// The player does not have the goods.
     #[error("you do not carry that")]
     NotCarried,
-    /// More coins than there are.
+    /// The player does not have that many coins.
     #[error("not enough coins")]
     Poor,
     /// The offer no longer stands as it was seen.
     #[error("the offer has changed: look again")]
     OfferChanged,
-    /// The offer is somebody else's.
+    /// The offer is for another avatar.
     #[error("that offer is not for you")]
     NotForYou,
-    /// Paid with another kind of item than was wanted.
+    /// The item that was paid is of another kind than the offer wants.
     #[error("that is not what the offer asks for")]
     WrongItem,
-    /// The dead do nothing.
+    /// A dead avatar can do nothing.
     #[error("you are dead: you rise again in a moment")]
     Dead,
-    /// Hurt a moment ago.
+    /// The avatar was hurt a moment ago.
     #[error("you are stunned: wait a moment")]
     Stunned,
-    /// Faster than anybody can go.
-    #[error("nobody walks that fast")]
+    /// The move is faster than an avatar can go.
+    #[error("too fast: an avatar cannot walk like that")]
     TooFast,
-    /// Too much to say.
+    /// The text is longer than `TEXT_MAX` bytes.
     #[error("too long: say it in at most {TEXT_MAX} bytes")]
     TooLong,
-    /// Only avatars act and are moved by players.
+    /// The object is no avatar: only avatars act and are moved by players.
     #[error("that is no avatar")]
     NoAvatar,
 }
 
-/// What an event says to elsewhere, or to later.
+/// A letter of an event to another place, an object, the world or a later time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub enum Letter {
-    /// To a place: fill this part of a new world.
+    /// To a place: fill this rectangle of a new world.
     Settle {
-        /// Its south-western corner.
+        /// The south-western corner of the rectangle.
         low: Position,
-        /// Its north-eastern corner.
+        /// The north-eastern corner of the rectangle.
         high: Position,
     },
     /// To a place: an NPC of this kind died elsewhere, make a nest.
     Brood(NpcKind),
-    /// To a nest, from its past: it is time.
+    /// To a nest, as a timer: hatch.
     Hatch,
-    /// To a dead avatar, from its past: rise.
+    /// To a dead avatar, as a timer: rise.
     Rise,
-    /// To an avatar: its rocket felled somebody far away.
+    /// To an avatar: its rocket earned points far away.
     Scored(u32),
-    /// To the world: add these.
+    /// To the world: add these deaths.
     Count(Tally),
 }

@@ -1,23 +1,23 @@
 //! Being hurt, dying, rising again.
 //!
-//! Who dies stays the same object and lies where it fell: its bag falls, its course is set to a halt, which voids
-//! the moves its player sent before, and it sends itself a letter into the future. That letter's event gives it
+//! A dead avatar stays the same object and lies where it fell: its bag falls, its course is set to a halt, which voids
+//! the moves its player sent before, and it sets itself a timer. The timer's event gives it
 //! its health back and lets it depart to a place drawn anew. So death is one event where it happens, rising is
-//! one event, and in between the object, its timer and its player's connection are what they always are: there
-//! is no moment when the avatar is nowhere, whatever zones the two places belong to.
+//! one event, and in between the object, its timer and its player's connection are the same as ever: there
+//! is no moment when the avatar is nowhere, whichever zones the two places belong to.
 
 use crate::action::{Letter, Notice};
 use crate::config::{AVATAR_HEALTH, AVATAR_POINTS, EARSHOT, NPC_POINTS, RISE_AFTER, STUN};
-use crate::items::strew;
+use crate::items::scatter;
 use crate::state::{Avatar, Npc, State, Tally};
-use crate::{Tx, ground, npc};
+use crate::{KosmosTx, ground, npc};
 use game::{Addressee, WORLD};
 use space::{Millis, ObjectId, Polygon, Velocity};
 
-/// Takes health from somebody, and counts who dies of it.
+/// Takes health from an avatar or NPC, and counts it in `toll` if it dies.
 pub(crate) fn hurt(
     world: &Polygon,
-    tx: &mut Tx<'_, '_>,
+    tx: &mut KosmosTx<'_, '_>,
     victim: ObjectId,
     by: ObjectId,
     damage: u8,
@@ -26,7 +26,7 @@ pub(crate) fn hurt(
     match tx.get(victim) {
         Some(State::Avatar(avatar)) if avatar.health <= damage => {
             fell(world, tx, victim, by, avatar);
-            // Whoever falls by their own rocket earns nothing with it.
+            // A player who dies of their own rocket earns nothing with it.
             toll.felled += u64::from(victim != by);
         }
         Some(State::Avatar(avatar)) => stun(tx, victim, Avatar { health: avatar.health - damage, ..avatar }),
@@ -41,12 +41,14 @@ pub(crate) fn hurt(
     }
 }
 
-/// Thanks whoever fired, and tells the world. One who is out of this event's reach gets a letter.
-pub(crate) fn credit(tx: &mut Tx<'_, '_>, owner: ObjectId, toll: Tally) {
+/// Credits the avatar that fired, and reports the deaths to the world. An avatar out of this event's scope gets a
+/// letter.
+pub(crate) fn credit(tx: &mut KosmosTx<'_, '_>, owner: ObjectId, toll: Tally) {
     let points = toll.felled as u32 * AVATAR_POINTS + toll.slain as u32 * NPC_POINTS;
     if points == 0 {
         return;
     }
+    // An event may write only the objects of its scope.
     if tx.objects().contains(&owner) {
         score(tx, owner, points);
     } else {
@@ -56,24 +58,25 @@ pub(crate) fn credit(tx: &mut Tx<'_, '_>, owner: ObjectId, toll: Tally) {
 }
 
 /// Adds points to an avatar's score.
-pub(crate) fn score(tx: &mut Tx<'_, '_>, avatar: ObjectId, points: u32) {
+pub(crate) fn score(tx: &mut KosmosTx<'_, '_>, avatar: ObjectId, points: u32) {
     if let Some(State::Avatar(mut it)) = tx.get(avatar) {
         it.score = it.score.saturating_add(points);
         tx.put(avatar, &State::Avatar(it));
     }
 }
 
-/// Adds to what the world remembers.
-pub(crate) fn count(tx: &mut Tx<'_, '_>, toll: Tally) {
+/// Adds deaths to the world's tally.
+pub(crate) fn count(tx: &mut KosmosTx<'_, '_>, toll: Tally) {
     if let Some(State::World(tally)) = tx.get(WORLD) {
         let sum = Tally { felled: tally.felled + toll.felled, slain: tally.slain + toll.slain };
         tx.put(WORLD, &State::World(sum));
     }
 }
 
-/// A dead avatar rises, somewhere else.
-pub(crate) fn rise(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId) {
+/// Revives a dead avatar at another place.
+pub(crate) fn rise(world: &Polygon, tx: &mut KosmosTx<'_, '_>, name: ObjectId) {
     let Some(State::Avatar(avatar)) = tx.get(name) else { return };
+    // Why checked: this letter must never move a living avatar.
     if avatar.is_dead() {
         tx.put(name, &State::Avatar(Avatar { health: AVATAR_HEALTH, ..avatar }));
         let place = ground::draw(world, tx.chance());
@@ -81,25 +84,26 @@ pub(crate) fn rise(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId) {
     }
 }
 
-fn fell(world: &Polygon, tx: &mut Tx<'_, '_>, victim: ObjectId, by: ObjectId, mut avatar: Avatar) {
+fn fell(world: &Polygon, tx: &mut KosmosTx<'_, '_>, victim: ObjectId, by: ObjectId, mut avatar: Avatar) {
     let Some(place) = tx.position(victim) else { return };
     avatar.health = 0;
+    // The bag falls, so the offer could not be kept.
     avatar.offer = None;
-    strew(world, tx, place, std::mem::take(&mut avatar.bag));
+    scatter(world, tx, place, std::mem::take(&mut avatar.bag));
     tx.put(victim, &State::Avatar(avatar));
     halt(tx, victim);
     tx.schedule(victim, RISE_AFTER, &Letter::Rise);
     tx.notify_near(place, EARSHOT, &Notice::Felled { victim, by });
 }
 
-fn stun(tx: &mut Tx<'_, '_>, victim: ObjectId, mut avatar: Avatar) {
+fn stun(tx: &mut KosmosTx<'_, '_>, victim: ObjectId, mut avatar: Avatar) {
     avatar.stunned_until = Millis::floor(tx.now() + STUN);
     tx.put(victim, &State::Avatar(avatar));
     halt(tx, victim);
 }
 
-/// Stops somebody where they are. What their player sent before is void.
-fn halt(tx: &mut Tx<'_, '_>, object: ObjectId) {
+/// Stops an object where it is. Moves that its player sent before are void.
+fn halt(tx: &mut KosmosTx<'_, '_>, object: ObjectId) {
     let now = tx.now();
     let Some(motion) = tx.motion(object) else { return };
     tx.place(object, motion.position_at(now), Velocity::ZERO, motion.heading);

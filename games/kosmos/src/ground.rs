@@ -3,11 +3,11 @@
 use machine::Rng;
 use space::{Distance, Heading, Polygon, Position, Velocity};
 
-/// How often a place is drawn before the middle is taken instead. A rectangle needs one draw, a triangle two; a
-/// world so thin that this many miss gets everybody in the middle, which is better than an endless search.
+/// The most draws of a place before the middle is taken instead. A rectangle needs one draw, a triangle two; in a
+/// world so thin that all draws miss every avatar starts in the middle, which is better than an endless search.
 const DRAWS_MAX: u32 = 32;
 
-/// The place `distance` ahead.
+/// The place at `distance` along a heading.
 pub(crate) fn ahead(from: Position, heading: Heading, distance: Distance) -> Position {
     let (x, y) = heading.unit();
     // In doubles the product is exact to far below a millimetre, and it rounds alike everywhere.
@@ -15,9 +15,10 @@ pub(crate) fn ahead(from: Position, heading: Heading, distance: Distance) -> Pos
     Position::saturating(i64::from(from.x()) + step(x), i64::from(from.y()) + step(y))
 }
 
-/// The velocity of something that goes `speed` per second. Never faster, whatever the rounding.
+/// The velocity of an object that goes `speed` per second. Never faster, whatever the rounding.
 pub(crate) fn course(heading: Heading, speed: Distance) -> Velocity {
     let (x, y) = heading.unit();
+    // Why truncated: rounding up would make the speed a millimetre per second too high, and the move be refused.
     let part = |unit: f32| (f64::from(unit) * f64::from(speed.millimetres())).trunc() as i32;
     Velocity::new(part(x), part(y)).expect("the game's speeds are far below the limit")
 }

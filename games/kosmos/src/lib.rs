@@ -2,10 +2,10 @@
 //!
 //! The first game that was played on a mesh of servers had this name and its rockets (Assiotis and Tzanov, A
 //! Distributed Architecture for MMORPG, 2006, section 5). This one shows how a world is written for Ecumene, and
-//! has what a platform must get right: two who reach for one item, bargains that must not be half done, rockets
+//! has what a platform must get right: two players who reach for one item, bargains that must not be half done, rockets
 //! that cross borders, deaths here that lead to life elsewhere.
 //!
-//! Everything is a function of a [`game::Tx`]. Nothing here knows zones, borders, networks or clocks.
+//! Every rule is a function of a [`game::Tx`]. Nothing here knows zones, borders, networks or clocks.
 
 mod action;
 pub mod bots;
@@ -24,18 +24,18 @@ mod talk;
 mod trade;
 
 pub use action::{Action, Letter, Notice, Refusal};
-pub use goods::{Goods, conserved};
+pub use goods::{KosmosGoods, conserved};
 pub use state::{Avatar, Item, ItemKind, Npc, NpcKind, Rocket, Serial, Shown, State, Tally};
 pub use trade::{Give, Offer, Want};
 
 use config::{
-    ARM, AVATAR_HEALTH, AVATAR_SPEED, COINS_AT_START, NPC_SIGHT, RANGE, ROCKET_REACH, STREW, WORLD_HALF,
+    ARM, AVATAR_HEALTH, AVATAR_SPEED, COINS_AT_START, NPC_SIGHT, RANGE, ROCKET_REACH, SCATTER, WORLD_HALF,
 };
-use game::{Addressee, Game, PlayerId, Scope, View, Viewer, is_within_speed};
+use game::{Addressee, Game, PlayerId, Scope, ScopeView, Viewer, is_within_speed};
 use machine::{Rng, Span};
 use space::{Distance, Millis, Motion, ObjectId, Polygon, Position};
 
-/// The rules, and the world they hold in.
+/// The rules of the game, and the shape of its world.
 #[derive(Clone, Debug)]
 pub struct Kosmos {
     world: Polygon,
@@ -49,7 +49,7 @@ impl Kosmos {
 }
 
 impl Default for Kosmos {
-    /// A square around the origin.
+    /// The game in a square world around the origin.
     fn default() -> Self {
         let half = i64::from(WORLD_HALF.millimetres());
         let (low, high) = (Position::saturating(-half, -half), Position::saturating(half, half));
@@ -58,7 +58,7 @@ impl Default for Kosmos {
 }
 
 /// A transaction of this game.
-type Tx<'t, 'a> = game::Tx<'t, 'a, Kosmos>;
+type KosmosTx<'t, 'a> = game::Tx<'t, 'a, Kosmos>;
 
 impl Game for Kosmos {
     type State = State;
@@ -71,7 +71,7 @@ impl Game for Kosmos {
     const NAME: &'static str = "Kosmos";
     const RANGE: Distance = RANGE;
 
-    fn populate(&self, tx: &mut Tx<'_, '_>, region: &Polygon) {
+    fn populate(&self, tx: &mut KosmosTx<'_, '_>, region: &Polygon) {
         let (low, high) = region.bounding_box();
         settle::settle(&self.world, tx, low, high);
     }
@@ -80,15 +80,16 @@ impl Game for Kosmos {
         Some(State::World(Tally::default()))
     }
 
-    fn scope(&self, view: &View<'_, Self>, actor: ObjectId, action: &Action) -> Result<Scope, Refusal> {
+    fn scope(&self, view: &ScopeView<'_, Self>, actor: ObjectId, action: &Action) -> Result<Scope, Refusal> {
         let here = view.position(actor).ok_or(Refusal::Gone)?;
-        // What is certainly no partner is refused before anybody is asked to lock it.
+        // Why here: an object that is certainly no partner is refused before any zone locks it.
         let with = |other, is_partner: fn(&State) -> bool| {
             let there = view.position(other).filter(|_| view.get(other).as_ref().is_some_and(is_partner));
             let is_near = here.is_within(RANGE, there.ok_or(Refusal::Gone)?);
             if is_near { Ok(Scope::objects([other])) } else { Err(Refusal::TooFar) }
         };
         match *action {
+            // These make a new object, which has no name yet: so they lock its place.
             Action::Fire { .. } | Action::Drop { .. } => Ok(Scope::area(here, ARM)),
             Action::PickUp { item } => with(item, |it| matches!(it, State::Item(_))),
             Action::AcceptTrade { from, .. } => with(from, |it| matches!(it, State::Avatar(_))),
@@ -96,7 +97,7 @@ impl Game for Kosmos {
         }
     }
 
-    fn execute(&self, tx: &mut Tx<'_, '_>, actor: ObjectId, action: Action) -> Result<(), Refusal> {
+    fn execute(&self, tx: &mut KosmosTx<'_, '_>, actor: ObjectId, action: Action) -> Result<(), Refusal> {
         match action {
             Action::Fire { heading } => rocket::fire(&self.world, tx, actor, heading),
             Action::PickUp { item } => items::pick_up(tx, actor, item),
@@ -129,15 +130,16 @@ impl Game for Kosmos {
         matches!(object, State::Rocket(_) | State::Npc(_))
     }
 
-    fn think_scope(&self, view: &View<'_, Self>, object: ObjectId) -> Scope {
+    fn think_scope(&self, view: &ScopeView<'_, Self>, object: ObjectId) -> Scope {
         let reach = match view.get(object) {
             Some(State::Rocket(_)) => ROCKET_REACH,
             _ => NPC_SIGHT,
         };
+        // An object without a position is gone; `think` then does nothing.
         Scope::area(view.position(object).unwrap_or_default(), reach)
     }
 
-    fn think(&self, tx: &mut Tx<'_, '_>, object: ObjectId) -> Option<Span> {
+    fn think(&self, tx: &mut KosmosTx<'_, '_>, object: ObjectId) -> Option<Span> {
         match tx.get(object)? {
             State::Rocket(rocket) => rocket::fly(&self.world, tx, object, rocket),
             State::Npc(npc) => npc::walk(&self.world, tx, object, npc),
@@ -145,16 +147,16 @@ impl Game for Kosmos {
         }
     }
 
-    fn letter_scope(&self, _: &View<'_, Self>, to: Addressee, letter: &Letter) -> Scope {
+    fn letter_scope(&self, _: &ScopeView<'_, Self>, to: Addressee, letter: &Letter) -> Scope {
         match (to, letter) {
             (Addressee::Place(place), Letter::Settle { .. }) => Scope::area(place, RANGE),
-            (Addressee::Place(place), _) => Scope::area(place, STREW),
-            // The rest is between somebody and themselves.
+            (Addressee::Place(place), _) => Scope::area(place, SCATTER),
+            // All other letters concern their addressee only.
             (Addressee::Object(_) | Addressee::World, _) => Scope::objects([]),
         }
     }
 
-    fn on_letter(&self, tx: &mut Tx<'_, '_>, to: Addressee, letter: Letter) -> Result<(), Refusal> {
+    fn on_letter(&self, tx: &mut KosmosTx<'_, '_>, to: Addressee, letter: Letter) -> Result<(), Refusal> {
         match (to, letter) {
             (Addressee::Place(_), Letter::Settle { low, high }) => settle::settle(&self.world, tx, low, high),
             (Addressee::Place(place), Letter::Brood(kind)) => npc::brood(tx, place, kind),
@@ -162,20 +164,21 @@ impl Game for Kosmos {
             (Addressee::Object(avatar), Letter::Rise) => death::rise(&self.world, tx, avatar),
             (Addressee::Object(avatar), Letter::Scored(points)) => death::score(tx, avatar, points),
             (Addressee::World, Letter::Count(toll)) => death::count(tx, toll),
-            _ => (), // Nobody writes such letters.
+            _ => (), // The game writes no such letters; a combination that cannot be is ignored.
         }
         Ok(())
     }
 
     fn entrance(&self, player: PlayerId) -> Position {
+        // Drawn from the player's number, because scope and event must agree on the place.
         ground::draw(&self.world, &mut Rng::seeded(player.0))
     }
 
     fn join_scope(&self, player: PlayerId) -> Scope {
-        Scope::area(self.entrance(player), STREW)
+        Scope::area(self.entrance(player), SCATTER)
     }
 
-    fn on_join(&self, tx: &mut Tx<'_, '_>, player: PlayerId, name: &str) -> Result<ObjectId, Refusal> {
+    fn on_join(&self, tx: &mut KosmosTx<'_, '_>, player: PlayerId, name: &str) -> Result<ObjectId, Refusal> {
         let avatar = Avatar {
             name: name.to_owned(),
             health: AVATAR_HEALTH,
@@ -189,19 +192,19 @@ impl Game for Kosmos {
         Ok(tx.spawn(&State::Avatar(avatar), self.entrance(player)))
     }
 
-    fn leave_scope(&self, view: &View<'_, Self>, avatar: ObjectId) -> Scope {
+    fn leave_scope(&self, view: &ScopeView<'_, Self>, avatar: ObjectId) -> Scope {
         Scope::area(view.position(avatar).unwrap_or_default(), ARM)
     }
 
-    fn on_leave(&self, tx: &mut Tx<'_, '_>, avatar: ObjectId) {
+    fn on_leave(&self, tx: &mut KosmosTx<'_, '_>, avatar: ObjectId) {
         let (Some(State::Avatar(it)), Some(place)) = (tx.get(avatar), tx.position(avatar)) else { return };
-        items::strew(&self.world, tx, place, it.bag);
+        items::scatter(&self.world, tx, place, it.bag);
         tx.remove(avatar);
     }
 }
 
-/// The acting avatar, if it can act.
-fn living(tx: &mut Tx<'_, '_>, actor: ObjectId) -> Result<Avatar, Refusal> {
+/// The acting avatar, if it is alive.
+fn living_avatar(tx: &mut KosmosTx<'_, '_>, actor: ObjectId) -> Result<Avatar, Refusal> {
     match tx.get(actor) {
         Some(State::Avatar(avatar)) if avatar.is_dead() => Err(Refusal::Dead),
         Some(State::Avatar(avatar)) => Ok(avatar),
@@ -210,8 +213,8 @@ fn living(tx: &mut Tx<'_, '_>, actor: ObjectId) -> Result<Avatar, Refusal> {
     }
 }
 
-/// Whether two are within `reach` of each other.
-fn near(tx: &mut Tx<'_, '_>, one: ObjectId, other: ObjectId, reach: Distance) -> Result<(), Refusal> {
+/// Refuses unless two objects are within `reach` of each other.
+fn near(tx: &mut KosmosTx<'_, '_>, one: ObjectId, other: ObjectId, reach: Distance) -> Result<(), Refusal> {
     let (one, other) = tx.position(one).zip(tx.position(other)).ok_or(Refusal::Gone)?;
     if one.is_within(reach, other) { Ok(()) } else { Err(Refusal::TooFar) }
 }

@@ -1,8 +1,8 @@
 //! Rockets: fired, flying, going off.
 //!
 //! A rocket's flight is its motion, so a flight that only goes on costs nothing but its first announcement. Its
-//! zone looks every [`SWEEP_PAUSE`] whom it met. The impact is one event: the rocket is gone, and everybody in
-//! the blast is hurt at once.
+//! zone looks every [`SWEEP_PAUSE`] which objects it met. The impact is one event: the rocket is gone, and every
+//! object in the blast is hurt at once.
 
 use crate::action::{Notice, Refusal};
 use crate::config::{
@@ -13,24 +13,25 @@ use crate::death::{credit, hurt};
 use crate::ground::{ahead, course, inside};
 use crate::state::{Rocket, State, Tally};
 use crate::sweep::nearest_pass;
-use crate::{Tx, living};
+use crate::{KosmosTx, living_avatar};
 use machine::{Span, Time};
 use space::{Heading, Millis, Motion, ObjectId, Polygon, Position};
 
-/// Fires a rocket.
+/// Fires a rocket, if the launcher is ready.
 pub(crate) fn fire(
     world: &Polygon,
-    tx: &mut Tx<'_, '_>,
+    tx: &mut KosmosTx<'_, '_>,
     actor: ObjectId,
     heading: Heading,
 ) -> Result<(), Refusal> {
-    let mut avatar = living(tx, actor)?;
+    let mut avatar = living_avatar(tx, actor)?;
     let now = tx.now();
     if now < avatar.ready_at.time() {
         return Err(Refusal::Cooldown);
     }
     avatar.ready_at = Millis::floor(now + COOLDOWN);
     let here = tx.position(actor).ok_or(Refusal::Gone)?;
+    // At the edge of the world a rocket starts at its owner instead of outside.
     let muzzle = inside(world, ahead(here, heading, MUZZLE), here);
     let rocket = Rocket { owner: actor, expires_at: Millis::floor(now + ROCKET_FLIGHT) };
     tx.put(actor, &State::Avatar(avatar));
@@ -38,15 +39,21 @@ pub(crate) fn fire(
     Ok(())
 }
 
-/// A rocket looks whom it met; says when it looks again.
-pub(crate) fn fly(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId, rocket: Rocket) -> Option<Span> {
+/// Lets a rocket look which objects it met; returns the time until it looks again.
+pub(crate) fn fly(
+    world: &Polygon,
+    tx: &mut KosmosTx<'_, '_>,
+    name: ObjectId,
+    rocket: Rocket,
+) -> Option<Span> {
     let motion = tx.motion(name)?;
     let (now, expires_at) = (tx.now(), rocket.expires_at.time());
-    // A look that is later than this cannot tell any more who was there.
+    // A look that is later than this can no longer tell which objects were there.
     if expires_at + SWEEP_WINDOW < now {
         tx.remove(name);
         return None;
     }
+    // A late look must not find hits after the end of the flight.
     let until = now.min(expires_at);
     if let Some(at) = first_hit(tx, name, rocket, &motion, until) {
         blast(world, tx, name, rocket, motion.position_at(at));
@@ -56,12 +63,13 @@ pub(crate) fn fly(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId, rocket: 
         tx.remove(name);
         return None;
     }
+    // The last look comes exactly at the end of the flight.
     Some(SWEEP_PAUSE.min(expires_at.since(now)))
 }
 
-/// When the rocket met the first of those it met, if any. It spares its owner, in front of whom it starts.
+/// The time at which the rocket first met an object, if any. It spares its owner, in front of whom it starts.
 fn first_hit(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut KosmosTx<'_, '_>,
     name: ObjectId,
     rocket: Rocket,
     motion: &Motion,
@@ -77,8 +85,8 @@ fn first_hit(
     passes.min()
 }
 
-/// The rocket goes off: everybody near is hurt, in one event.
-fn blast(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId, rocket: Rocket, centre: Position) {
+/// The rocket goes off: every target near is hurt, in one event.
+fn blast(world: &Polygon, tx: &mut KosmosTx<'_, '_>, name: ObjectId, rocket: Rocket, centre: Position) {
     let mut toll = Tally::default();
     for (distance, victim) in victims(tx, centre) {
         hurt(world, tx, victim, rocket.owner, damage(distance), &mut toll);
@@ -88,20 +96,21 @@ fn blast(world: &Polygon, tx: &mut Tx<'_, '_>, name: ObjectId, rocket: Rocket, c
     tx.notify_near(centre, BLAST_HEARD, &Notice::Blast { place: centre });
 }
 
-/// Who is in the blast, the nearest first, with their distance in millimetres.
-fn victims(tx: &mut Tx<'_, '_>, centre: Position) -> Vec<(u64, ObjectId)> {
+/// The targets in the blast, the nearest first, with their distance in millimetres.
+fn victims(tx: &mut KosmosTx<'_, '_>, centre: Position) -> Vec<(u64, ObjectId)> {
     let near = tx.near(centre, BLAST);
     let found = near.into_iter().filter_map(|it| {
         let place = tx.position(it)?;
         is_target(&tx.get(it)?).then_some((centre.distance_squared(place).isqrt(), it))
     });
     let mut victims: Vec<_> = found.collect();
+    // Why sorted by distance, then name: the limit must cut the same ones everywhere.
     victims.sort_unstable();
     victims.truncate(VICTIMS_MAX);
     victims
 }
 
-/// Whether rockets do anything to it.
+/// True if a blast hurts this object.
 const fn is_target(state: &State) -> bool {
     match state {
         State::Avatar(avatar) => !avatar.is_dead(),
@@ -110,7 +119,7 @@ const fn is_target(state: &State) -> bool {
     }
 }
 
-/// What a blast takes at this distance: less, the farther.
+/// The damage of a blast at this distance: less, the farther.
 fn damage(millimetres: u64) -> u8 {
     let (most, least) = DAMAGE;
     let edge = u64::from(BLAST.millimetres());

@@ -1,4 +1,4 @@
-//! What there is: the objects of the world, and what players may see of them.
+//! The objects of the world, and what players may see of them.
 
 use crate::trade::Offer;
 use game::Viewer;
@@ -6,154 +6,154 @@ use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 use space::{Millis, ObjectId};
 
-/// What an object is.
+/// The state of an object, by kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub enum State {
-    /// A player's body.
+    /// The avatar of a player.
     Avatar(Avatar),
-    /// On its way.
+    /// A rocket between launch and impact.
     Rocket(Rocket),
-    /// Lies on the ground. What is carried is in its carrier's bag instead.
+    /// An item on the ground. Carried items are in their carrier's bag instead.
     Item(Item),
-    /// Lives by itself.
+    /// An NPC, which the game moves.
     Npc(Npc),
-    /// Where an NPC will hatch.
+    /// A place where an NPC will hatch.
     Nest(NpcKind),
     /// The world as a whole.
     World(Tally),
 }
 
-/// A player's body.
+/// The avatar of a player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Avatar {
-    /// What the player is called.
+    /// The name of the player.
     pub name: String,
-    /// What it can still take; 0 is dead.
+    /// Remaining health, up to `AVATAR_HEALTH`; 0 is dead.
     pub health: u8,
-    /// Points.
+    /// Points that it has earned so far.
     pub score: u32,
-    /// Its purse.
+    /// Number of coins in the purse.
     pub coins: u32,
-    /// What it carries.
+    /// The carried items, at most `BAG_MAX`.
     pub bag: Vec<Item>,
-    /// What it offers, and to whom.
+    /// The standing offer, if there is one.
     pub offer: Option<Offer>,
-    /// When it may fire again.
+    /// The time from which it may fire again.
     pub ready_at: Millis,
-    /// Until when it cannot walk.
+    /// The time until which it cannot walk.
     pub stunned_until: Millis,
 }
 
 impl Avatar {
-    /// Whether it lies dead.
+    /// True if the avatar has no health left.
     pub const fn is_dead(&self) -> bool {
         self.health == 0
     }
 }
 
-/// A rocket on its way.
+/// A rocket between launch and impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Rocket {
-    /// Who fired it.
+    /// The avatar that fired it.
     pub owner: ObjectId,
-    /// When it is spent. Not counted from its motion's start: a change of zone tells motions anew.
+    /// The time at which it is spent. Not counted from its motion's start, which a change of zone renews.
     pub expires_at: Millis,
 }
 
-/// A thing that can be carried. There is one of each serial, for ever.
+/// An item that can be carried. There is one of each serial, for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Item {
-    /// Which one.
+    /// The identity of the item.
     pub serial: Serial,
-    /// What it is.
+    /// The kind of the item.
     pub kind: ItemKind,
 }
 
-/// An item's identity: the name of the first object that was it. Objects get a new name each time the item is
-/// put down, items never.
+/// An item's identity: the name of the first object that was this item. Each time the item is put down the object
+/// gets a new name, the item never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub struct Serial(pub ObjectId);
 
-/// Kinds of items.
+/// Kinds of items. They differ in name and picture only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub enum ItemKind {
-    /// To swing.
+    /// A sword, without effect on fights.
     Sword,
-    /// To hide behind.
+    /// A shield, without effect on fights.
     Shield,
-    /// To look at.
+    /// A gem, without effect on score.
     Gem,
-    /// To find one's way.
+    /// A map, without effect on sight.
     Map,
-    /// To drink from.
+    /// A flask, without effect on health.
     Flask,
 }
 
 impl ItemKind {
-    /// All of them.
+    /// All kinds of items, in order.
     pub const ALL: [Self; 5] = [Self::Sword, Self::Shield, Self::Gem, Self::Map, Self::Flask];
 }
 
-/// Something that lives by itself.
+/// An NPC: an object that the game itself moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Npc {
-    /// What it is.
+    /// The kind of the NPC.
     pub kind: NpcKind,
-    /// What it can still take.
+    /// Remaining health, up to `NPC_HEALTH`.
     pub health: u8,
 }
 
-/// Kinds of NPCs.
+/// Kinds of NPCs, by their behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Schema)]
 pub enum NpcKind {
-    /// Runs from avatars.
+    /// A deer, which runs from avatars.
     Deer,
-    /// Runs after avatars.
+    /// A hound, which runs after avatars.
     Hound,
 }
 
-/// What the world remembers as a whole.
+/// The deaths that the world has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Tally {
-    /// Avatars felled so far.
+    /// Number of avatars felled so far.
     pub felled: u64,
-    /// NPCs slain so far.
+    /// Number of NPCs slain so far.
     pub slain: u64,
 }
 
-/// What a player may see of an object.
+/// The part of an object that a player may see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub enum Shown {
     /// The player's own avatar, all of it.
     Me(Avatar),
-    /// Somebody else.
+    /// The avatar of another player.
     Avatar {
-        /// What the player is called.
+        /// The name of the player.
         name: String,
-        /// What it can still take; 0 is dead.
+        /// Remaining health; 0 is dead.
         health: u8,
-        /// Points.
+        /// Points that it has earned so far.
         score: u32,
-        /// What it offers, and to whom. Offers are made in public: whoever is near can see that a bargain
-        /// is fair, and those it is for need no message of their own.
+        /// The standing offer. Offers are made in public: every player near can see that a bargain
+        /// is fair, and the avatar it is for needs no message of its own.
         offer: Option<Offer>,
     },
-    /// On its way.
+    /// A rocket between launch and impact.
     Rocket {
-        /// Who fired it.
+        /// The avatar that fired it.
         owner: ObjectId,
     },
-    /// Lies there.
+    /// An item on the ground, by its kind.
     Item(ItemKind),
-    /// Lives by itself.
+    /// An NPC, which the game moves.
     Npc(Npc),
-    /// Where an NPC will hatch.
+    /// A place where an NPC will hatch.
     Nest(NpcKind),
     /// The world as a whole.
     World(Tally),
 }
 
-/// What a viewer sees of `state`.
+/// The part of `state` that a viewer sees.
 pub(crate) fn shown(state: &State, to: Viewer) -> Shown {
     match state {
         State::Avatar(avatar) if to.owns => Shown::Me(avatar.clone()),

@@ -1,11 +1,11 @@
-//! Whom a rocket met, in whole millimetres: exact, and alike on every machine.
+//! The objects that a rocket met, in whole millimetres: exact, and alike on every computer.
 
 use machine::{Span, Time};
 use space::{Distance, Motion};
 
-/// When a rocket came nearest to a target in the `window` before `until`, if that was at most `reach`.
+/// The time at which a rocket came nearest to a target in the `window` before `until`, if within `reach`.
 ///
-/// Seen from the target the rocket moves on a straight line, so nothing slips through between two looks. A
+/// Seen from the target the rocket moves on a straight line, so no target slips through between two looks. A
 /// target that changed its course within the window is taken to have waited where the new course starts: that
 /// is wrong by less than it walks in the window.
 pub(crate) fn nearest_pass(
@@ -33,7 +33,7 @@ pub(crate) fn nearest_pass(
         end_x * end_x + end_y * end_y <= reach
     } else {
         let cross = x * dy - y * dx;
-        // Far beyond any range both sides may saturate; near, they are exact.
+        // Why saturating: far beyond any range both sides may overflow; near, they are exact.
         cross.saturating_mul(cross) <= reach.saturating_mul(length)
     };
     let part = i128::from(until.since(from).as_micros()) * s.clamp(0, length) / length.max(1);
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_slips_through_between_two_looks() {
+    fn no_walker_slips_through_between_two_looks() {
         // It flies 4 m in the window. The walker crosses its line half way and is far off at both ends.
         let rocket = motion(0, (0, 0), (40_000, 0));
         let walker = |y| motion(0, (2_000, y), (0, 6_000));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rocket_passed_before_the_window_is_past() {
+    fn passes_before_the_window_do_not_count() {
         let rocket = motion(0, (0, 0), (40_000, 0));
         assert_eq!(pass(&rocket, &motion(0, (2_000, 0), (0, 0)), 300), None);
         assert_eq!(pass(&rocket, &motion(0, (-500, 0), (0, 0)), 20), Some(Time::ZERO), "it starts beside it");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// The dullest model: look every millisecond, and allow for what lies between.
+        /// The simplest model: look every millisecond, and allow for the distance between two looks.
         #[test]
         fn a_sweep_agrees_with_looking_all_the_time(
             target in (-6_000..6_000, -6_000..6_000), walk in (-6_000..6_000, -6_000..6_000),

@@ -1,13 +1,13 @@
-//! Talk, heard by those near.
+//! Talk, heard by players near.
 
 use crate::action::{Notice, Refusal};
 use crate::config::{EARSHOT, TEXT_MAX};
-use crate::{Tx, living};
+use crate::{KosmosTx, living_avatar};
 use space::ObjectId;
 
-/// Says something to everybody in earshot.
-pub(crate) fn say(tx: &mut Tx<'_, '_>, actor: ObjectId, text: String) -> Result<(), Refusal> {
-    living(tx, actor)?;
+/// Says something to all players in earshot.
+pub(crate) fn say(tx: &mut KosmosTx<'_, '_>, actor: ObjectId, text: String) -> Result<(), Refusal> {
+    living_avatar(tx, actor)?;
     if TEXT_MAX < text.len() {
         return Err(Refusal::TooLong);
     }

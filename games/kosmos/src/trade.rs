@@ -1,53 +1,54 @@
-//! Bargains between two players: both get what they agreed on, or nothing happens.
+//! Bargains between two players: both get the agreed goods, or nothing happens.
 //!
-//! An offer stands in the state of whoever makes it, in public. Accepting repeats the whole offer, and is refused
-//! unless it still stands exactly so: nobody can change the terms while the other one clicks. The swap itself is
+//! An offer stands in the state of the avatar that makes it, in public. Accepting repeats the whole offer, and is
+//! refused unless it still stands exactly so: the seller cannot change the terms while the buyer clicks. The swap is
 //! one event over both avatars. Offering locks nothing: goods that were offered can still be lost, and then
 //! there is no bargain.
 
 use crate::action::{Notice, Refusal};
 use crate::config::{BAG_MAX, EARSHOT, TRADE_REACH};
 use crate::state::{Avatar, Item, ItemKind, Serial, State};
-use crate::{Tx, living, near};
+use crate::{KosmosTx, living_avatar, near};
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 use space::ObjectId;
 
-/// A bargain offered to somebody.
+/// A bargain offered to one avatar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Offer {
-    /// Who may accept it.
+    /// The avatar that may accept it.
     pub to: ObjectId,
-    /// What they get.
+    /// The goods that it gets.
     pub give: Give,
-    /// What they pay.
+    /// The goods that it pays.
     pub want: Want,
 }
 
-/// What is given: this very item, and coins.
+/// The goods that are given: this very item, and coins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Give {
-    /// Coins.
+    /// Number of coins that are given.
     pub coins: u32,
-    /// An item, if any.
+    /// The item given, if any.
     pub item: Option<Item>,
 }
 
-/// What is wanted: some item of a kind, and coins. Bags are private, so no item of another can be named.
+/// The goods that are wanted: an item of a kind, and coins. Bags are private, so no item of another can be named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema)]
 pub struct Want {
-    /// Coins.
+    /// Number of coins that are wanted.
     pub coins: u32,
-    /// The kind of item, if any.
+    /// The kind of item wanted, if any.
     pub kind: Option<ItemKind>,
 }
 
-/// Lets an offer stand, in place of an earlier one.
-pub(crate) fn offer(tx: &mut Tx<'_, '_>, actor: ObjectId, offer: Offer) -> Result<(), Refusal> {
-    let mut avatar = living(tx, actor)?;
+/// Stores an offer, in place of an earlier one.
+pub(crate) fn offer(tx: &mut KosmosTx<'_, '_>, actor: ObjectId, offer: Offer) -> Result<(), Refusal> {
+    let mut avatar = living_avatar(tx, actor)?;
     if offer.to == actor {
         return Err(Refusal::NotForYou);
     }
+    // Why on a clone: this only checks that the goods are there.
     take(&mut avatar.clone(), offer.give.coins, offer.give.item.map(|it| it.serial))?;
     if offer.give.item.is_some_and(|item| !avatar.bag.contains(&item)) {
         return Err(Refusal::NotCarried);
@@ -57,9 +58,9 @@ pub(crate) fn offer(tx: &mut Tx<'_, '_>, actor: ObjectId, offer: Offer) -> Resul
     Ok(())
 }
 
-/// Takes an offer back. Without one there is nothing to take back, which is as well.
-pub(crate) fn withdraw(tx: &mut Tx<'_, '_>, actor: ObjectId) -> Result<(), Refusal> {
-    let mut avatar = living(tx, actor)?;
+/// Takes an offer back. Without one it does nothing.
+pub(crate) fn withdraw(tx: &mut KosmosTx<'_, '_>, actor: ObjectId) -> Result<(), Refusal> {
+    let mut avatar = living_avatar(tx, actor)?;
     if avatar.offer.take().is_some() {
         tx.put(actor, &State::Avatar(avatar));
     }
@@ -68,14 +69,14 @@ pub(crate) fn withdraw(tx: &mut Tx<'_, '_>, actor: ObjectId) -> Result<(), Refus
 
 /// Carries a bargain out, if the offer still stands exactly as `seen`.
 pub(crate) fn accept(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut KosmosTx<'_, '_>,
     actor: ObjectId,
     from: ObjectId,
     seen: Offer,
     pay: Option<Serial>,
 ) -> Result<(), Refusal> {
-    let mut buyer = living(tx, actor)?;
-    // Nobody is both sides of a bargain: the second write would undo the first.
+    let mut buyer = living_avatar(tx, actor)?;
+    // Why refused: with one avatar on both sides, the second write would undo the first.
     if seen.to != actor || from == actor {
         return Err(Refusal::NotForYou);
     }
@@ -84,6 +85,7 @@ pub(crate) fn accept(
     if seller.offer != Some(seen) {
         return Err(Refusal::OfferChanged);
     }
+    // Nothing is written before this: a refusal leaves both avatars as they are.
     swap(&mut seller, &mut buyer, seen, pay)?;
     seller.offer = None;
     tx.put(from, &State::Avatar(seller));
@@ -94,9 +96,10 @@ pub(crate) fn accept(
     Ok(())
 }
 
-/// Hands the goods over. Both hands are emptied before they are filled, so that full bags can be swapped.
+/// Hands the goods over. Both bags give before they get, so that full bags can be swapped.
 fn swap(seller: &mut Avatar, buyer: &mut Avatar, terms: Offer, pay: Option<Serial>) -> Result<(), Refusal> {
     let Offer { give, want, .. } = terms;
+    // Why another reason: the seller's lack of goods is no mistake of the buyer.
     let given = take(seller, give.coins, give.item.map(|it| it.serial)).map_err(|_| Refusal::OfferChanged)?;
     let paid = take(buyer, want.coins, pay)?;
     if paid.map(|it| it.kind) != want.kind {

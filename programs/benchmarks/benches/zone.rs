@@ -4,18 +4,18 @@
 
 #![expect(missing_docs, reason = "the macros write items without documentation")]
 
-use benchmarks::zone::ahead::{ACTIONS, Ahead};
+use benchmarks::zone::prepared_run::{ACTIONS, PreparedRun};
 use gungraun::{library_benchmark, library_benchmark_group, main};
 
 const _: () = assert!(ACTIONS == 8_200, "scripts/instructions.sh divides by it");
 
 #[library_benchmark]
-#[bench::counter_alone(args = ("counter, alone"), setup = Ahead::new, teardown = Ahead::check)]
-#[bench::counter_crowded(args = ("counter, crowded"), setup = Ahead::new, teardown = Ahead::check)]
-#[bench::kosmos(args = ("kosmos"), setup = Ahead::new, teardown = Ahead::check)]
-fn local_events(mut ahead: Ahead) -> Ahead {
-    ahead.run();
-    ahead
+#[bench::counter_alone(args = ("counter, alone"), setup = PreparedRun::new, teardown = PreparedRun::check)]
+#[bench::counter_crowded(args = ("counter, crowded"), setup = PreparedRun::new, teardown = PreparedRun::check)]
+#[bench::kosmos(args = ("kosmos"), setup = PreparedRun::new, teardown = PreparedRun::check)]
+fn local_events(mut run: PreparedRun) -> PreparedRun {
+    run.run();
+    run
 }
 
 library_benchmark_group!(name = zone, benchmarks = local_events);

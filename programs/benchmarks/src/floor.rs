@@ -1,14 +1,14 @@
-//! The floor: as many packets of the same size as a world exchanges, by plain `sendto` and `recvfrom`. No session, no
-//! encryption, no world: nothing that uses UDP can cost less.
+//! The floor of the server's cost: as many packets of the same size as a world exchanges, by plain `sendto` and
+//! `recvfrom`. Without session, encryption and world: no program that uses UDP can cost less.
 
 use anyhow::Result;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// The packets of both ends.
+/// Number and size of the packets of both ends.
 #[derive(Clone, Copy, Debug)]
 pub struct FloorOptions {
-    /// How many clients there are.
+    /// Number of clients that send packets.
     pub clients: u32,
     /// Packets per client and second to the server.
     pub up: f64,
@@ -18,17 +18,18 @@ pub struct FloorOptions {
     pub up_bytes: usize,
     /// Bytes of a packet to a client.
     pub down_bytes: usize,
-    /// For how long clients send.
+    /// Time for which the clients send, in seconds.
     pub seconds: f64,
 }
 
-/// The server's end: tells its address, then answers every packet until the packets stop. The first four bytes of a
-/// packet say which client sent it.
+/// The server's end: passes its address to `tell`, then answers every packet until the packets stop. The first four
+/// bytes of a packet are the number of its client.
 pub fn serve(options: &FloorOptions, tell: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     tell(socket.local_addr()?)?;
     let mut owed = vec![0.0_f64; options.clients as usize];
     let (mut buffer, answer) = ([0; 2_048], vec![7; options.down_bytes]);
+    // The last packet may be lost; then the timeout ends the server.
     socket.set_read_timeout(Some(Duration::from_secs(10)))?;
     while let Ok((length, from)) = socket.recv_from(&mut buffer) {
         let Some(client) = buffer[..length].first_chunk().map(|it| u32::from_le_bytes(*it)) else { continue };
@@ -36,14 +37,14 @@ pub fn serve(options: &FloorOptions, tell: impl FnOnce(SocketAddr) -> Result<()>
         *owed += options.answers;
         while 1.0 <= *owed {
             *owed -= 1.0;
-            // The other end may be gone already.
+            // The clients may have ended already; a lost answer does not matter.
             let _ = socket.send_to(&answer, from);
         }
     }
     Ok(())
 }
 
-/// The clients' end: sends at a steady pace, each client in turn, and reads whatever comes.
+/// The clients' end: sends at a steady rate, each client in turn, and reads all answers.
 pub fn send(options: &FloorOptions, server: SocketAddr) -> Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     let reader = socket.try_clone()?;
@@ -61,6 +62,7 @@ pub fn send(options: &FloorOptions, server: SocketAddr) -> Result<()> {
             socket.send_to(&packet, server)?;
             sent += 1;
         }
+        // Short enough that packets leave at a steady rate, long enough not to use up the core.
         std::thread::sleep(Duration::from_micros(500));
     }
     packet[..4].copy_from_slice(&u32::MAX.to_le_bytes()); // No client has this number: it is the end.

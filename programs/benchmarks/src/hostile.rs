@@ -1,5 +1,5 @@
-//! A world of its own, honest bots in it, and everything that strangers and players can throw at its doors. No process may
-//! end, no honest bot may lose an action, and memory stays within what the limits add up to.
+//! A world of its own with honest bots, under attacks from the network and from hostile players. No process may
+//! end, no honest bot may lose an action, and memory must stay within the sum of the limits.
 
 use crate::scratch::Scratch;
 use anyhow::{Context as _, Result};
@@ -13,45 +13,44 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use testbed::TestedGame;
-use testbed::attack::{self, Arena, Tally};
+use testbed::attack::{self, AttackCounters, AttackRun};
 use testbed::cluster::{Cluster, ClusterOptions};
-use testbed::crowd::{Crowd, CrowdOptions, MIXED};
+use testbed::crowd::{BotCrowd, CrowdOptions, MIXED};
 use testbed::process::peak_memory_mib;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
-/// How long the honest bots are measured before the attack.
+/// Time for which the honest bots are measured before the attack.
 const CALM: Duration = Duration::from_secs(5);
 
-/// The hosts of the world.
 const HOSTS: [u32; 3] = [1, 2, 3];
 
 const MIB: f64 = 1_048_576.0;
 
-/// How hard, and for how long.
+/// The strength and duration of the attack.
 #[derive(Clone, Copy, Debug)]
 pub struct HostileOptions {
-    /// Honest bots.
+    /// Number of honest bots in the world.
     pub bots: u32,
-    /// At least so many hostile datagrams, frames and requests.
+    /// Least number of hostile datagrams, frames and requests.
     pub count: u64,
-    /// For at least how long.
+    /// Least duration of the attack, in seconds.
     pub seconds: f64,
 }
 
-/// The result.
+/// The result of `ecumene bench hostile`.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    /// Always `hostile`.
+pub struct HostileReport {
+    /// Name of the benchmark: always `hostile`.
     pub bench: &'static str,
-    /// Honest bots.
+    /// Number of honest bots in the world.
     pub bots: u32,
-    /// How long the attack lasted.
+    /// Duration of the attack, in seconds.
     pub seconds: f64,
-    /// Hostile datagrams, frames and requests.
+    /// Number of hostile datagrams, frames and requests.
     pub sent: u64,
-    /// What became of each kind of attack.
-    pub attacks: BTreeMap<&'static str, Tally>,
+    /// Counts for each kind of attack.
+    pub attacks: BTreeMap<&'static str, AttackCounters>,
     /// Actions of honest bots that were answered.
     pub honest_actions: u64,
     /// Actions of honest bots that were not, and sessions lost.
@@ -66,31 +65,31 @@ pub struct Report {
     pub p50_ms_during: f64,
     /// The same of all but one in a hundred under attack.
     pub p99_ms_during: f64,
-    /// Memory of each server process.
-    pub memory: Vec<Memory>,
-    /// How long the logs are.
+    /// Memory of each server process, in MiB.
+    pub memory: Vec<ProcessMemory>,
+    /// Length of all text logs together.
     pub log_bytes: u64,
-    /// What must not have happened, and did. Empty is good.
+    /// Violations of what must hold under attack. Empty is good.
     pub failures: Vec<String>,
 }
 
 /// The most memory that a process ever had, in MiB.
 #[derive(Clone, Debug, Serialize)]
-pub struct Memory {
-    /// The process.
+pub struct ProcessMemory {
+    /// Name of the server process.
     pub process: String,
-    /// Before the attack.
+    /// Peak memory before the attack.
     pub before_mib: f64,
-    /// After it.
+    /// Peak memory after the attack.
     pub after_mib: f64,
-    /// What it may grow by.
+    /// Most growth that the limits allow.
     pub bound_mib: f64,
 }
 
 /// Attacks a world of its own while honest bots play in it.
-pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Result<Report> {
+pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Result<HostileReport> {
     let scratch = Scratch::new()?;
-    // Only the honest come all at once; what one address may do after that is what it may do by default.
+    // A larger burst lets all honest bots log in at once; the limits per address stay at their defaults.
     let burst = options.bots + 40;
     let config =
         scratch.configure(&format!("world = {{ hosts = {HOSTS:?} }}\nlobby = {{ burst = {burst} }}\n"))?;
@@ -102,7 +101,8 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
         hosts: HOSTS.to_vec(),
     })
     .await?;
-    let mut crowd = Crowd::enter(honest(options, game, cluster.lobby())).await?;
+    let mut crowd = BotCrowd::enter(honest(options, game, cluster.lobby())).await?;
+    // Starts the counts anew: log-in and entering are not part of the measurement.
     crowd.measure().await;
     tokio::time::sleep(CALM.min(Duration::from_secs_f64(options.seconds))).await;
     let before = crowd.latency();
@@ -111,12 +111,13 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
     let began = Instant::now();
     let until = began + Duration::from_secs_f64(options.seconds);
     let world = world_of(cluster.lobby()).await?;
-    let arena = Arena::new(cluster.lobby(), scratch.path().to_owned(), world, until, options.count).await?;
+    let arena =
+        AttackRun::new(cluster.lobby(), scratch.path().to_owned(), world, until, options.count).await?;
     fight(&arena).await?;
     let during = crowd.latency();
     let seconds = began.elapsed().as_secs_f64();
-    let mut failures = arena.surprises();
-    failures.extend(cluster.deserter());
+    let mut failures = arena.unexpected_outcomes();
+    failures.extend(cluster.ended_process());
     let memory: Vec<_> = cluster.processes().into_iter().zip(memory).map(memory_of).collect();
     failures.extend(overgrown(&memory));
     let crowd = crowd.finish().await;
@@ -126,12 +127,12 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
     cluster.leave().await?;
     let (said, log_bytes) = logs(scratch.path())?;
     failures.extend(said);
-    Ok(Report {
+    Ok(HostileReport {
         bench: "hostile",
         bots: options.bots,
         seconds,
         sent: arena.total(),
-        attacks: arena.tallies(),
+        attacks: arena.counters(),
         honest_actions: crowd.actions_acked,
         honest_errors: crowd.errors,
         honest_redials: crowd.redials,
@@ -145,7 +146,6 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
     })
 }
 
-/// The honest bots.
 fn honest(options: &HostileOptions, game: Arc<dyn TestedGame>, lobby: SocketAddr) -> CrowdOptions {
     CrowdOptions {
         game,
@@ -159,24 +159,24 @@ fn honest(options: &HostileOptions, game: Arc<dyn TestedGame>, lobby: SocketAddr
     }
 }
 
-/// Processes that took more memory than the limits add up to, for people.
-fn overgrown(memory: &[Memory]) -> impl Iterator<Item = String> {
+/// Texts about the processes that took more memory than the limits add up to.
+fn overgrown(memory: &[ProcessMemory]) -> impl Iterator<Item = String> {
     let grown = memory.iter().filter(|it| it.before_mib + it.bound_mib < it.after_mib);
     grown.map(|it| format!("{} grew from {:.0} to {:.0} MiB", it.process, it.before_mib, it.after_mib))
 }
 
 /// Attacks from a thread of its own, so that the honest bots' clocks measure the servers and not the attackers.
-async fn fight(arena: &Arc<Arena>) -> Result<()> {
+async fn fight(arena: &Arc<AttackRun>) -> Result<()> {
     let (arena, (sender, ended)) = (arena.clone(), tokio::sync::oneshot::channel());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("attackers".to_owned()).spawn(move || {
-        runtime.block_on(arena.fight());
+        runtime.block_on(arena.attack_all());
         let _ = sender.send(());
     })?;
     ended.await.context("the attackers broke")
 }
 
-/// What the lobby says the world is called.
+/// The name of the world, from the lobby's health page.
 async fn world_of(lobby: SocketAddr) -> Result<String> {
     let mut stream = tokio::net::TcpStream::connect(lobby).await?;
     stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await?;
@@ -187,34 +187,37 @@ async fn world_of(lobby: SocketAddr) -> Result<String> {
     Ok(json["world"].as_str().context("the lobby does not name its world")?.to_owned())
 }
 
-fn memory_of(((process, id), before_mib): ((String, u32), f64)) -> Memory {
-    let bound_mib = if process.starts_with("host") { host_bound() } else { seat_bound() } as f64 / MIB;
-    Memory { process, before_mib, after_mib: peak_memory_mib(id), bound_mib }
+fn memory_of(((process, id), before_mib): ((String, u32), f64)) -> ProcessMemory {
+    let bound_mib =
+        if process.starts_with("host") { host_bound() } else { control_plane_bound() } as f64 / MIB;
+    ProcessMemory { process, before_mib, after_mib: peak_memory_mib(id), bound_mib }
 }
 
-/// What a host may grow by under attack: all strangers at once, each with all it may make the host keep; connections that
-/// the host has not looked at yet; all TCP connections; what the hostile players may make it keep; and the honest play on.
+/// The growth in bytes that a host's limits allow under attack: all unauthenticated connections at once, each with all
+/// the memory it may take; connections that the host has not accepted yet; all TCP connections; the queues of the
+/// hostile players; and the world's own growth.
 fn host_bound() -> usize {
-    use net::{door, endpoint, mailbox};
-    let strangers = door::STRANGERS_MAX * endpoint::STRANGER_BYTES;
-    let players = attack::INSIDERS * (mailbox::SURE_MAX + endpoint::PLAYER_BYTES);
-    strangers + endpoint::INCOMING_BYTES + tcp_bound() + players + PLAY_BYTES
+    use net::{connection_limits, endpoint, send_queue};
+    let unauthenticated = connection_limits::UNAUTHENTICATED_MAX * endpoint::UNAUTHENTICATED_BYTES;
+    let players = attack::INSIDERS * (send_queue::SURE_MAX + endpoint::PLAYER_BYTES);
+    unauthenticated + endpoint::INCOMING_BYTES + tcp_bound() + players + PLAY_BYTES
 }
 
-/// What the directory's process may grow by: its TCP connections, the passwords that are hashed at once, its own work.
-fn seat_bound() -> usize {
-    tcp_bound() + server::front::HASHING_BYTES + PLAY_BYTES
+/// The growth in bytes that the control plane's limits allow: its TCP connections, the passwords that are hashed at
+/// once, its own work.
+fn control_plane_bound() -> usize {
+    tcp_bound() + server::lobby_http::HASHING_BYTES + PLAY_BYTES
 }
 
-/// The attackers' TCP connections: they do not reach the doors' own limit.
+/// The bytes of the attackers' TCP connections, which are fewer than the servers' own limit.
 fn tcp_bound() -> usize {
     attack::SOCKETS_MAX.min(server::web::CONNECTIONS_MAX) * server::web::CONNECTION_BYTES
 }
 
-/// What the world's own growth (log, snapshots, new objects) takes while the attack lasts.
+/// Bytes of the world's own growth (log, snapshots, new objects) while the attack lasts.
 const PLAY_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is in the logs that must not be, and how long they are.
+/// Lines of panics and ended replicas in the text logs, and the length of these logs.
 fn logs(data: &Path) -> Result<(Vec<String>, u64)> {
     let (mut found, mut bytes) = (Vec::new(), 0);
     for entry in std::fs::read_dir(data)? {
@@ -231,8 +234,8 @@ fn logs(data: &Path) -> Result<(Vec<String>, u64)> {
     Ok((found, bytes))
 }
 
-/// The report for a terminal.
-pub fn table(report: &Report) -> String {
+/// The report as tables for a terminal.
+pub fn table(report: &HostileReport) -> String {
     let mut attacks = Table::new();
     attacks.load_style(presets::UTF8_HORIZONTAL_ONLY);
     attacks.set_header(["attack", "sent", "refused", "put up with"]);
@@ -251,7 +254,9 @@ pub fn table(report: &Report) -> String {
         let cell = |it: f64| format!("{it:.1}");
         memory.add_row([it.process.clone(), cell(it.before_mib), cell(it.after_mib), cell(it.bound_mib)]);
     }
-    let Report { bots, seconds, sent, honest_actions, honest_errors, honest_redials, log_bytes, .. } = report;
+    let HostileReport {
+        bots, seconds, sent, honest_actions, honest_errors, honest_redials, log_bytes, ..
+    } = report;
     let failures = match report.failures.len() {
         0 => "Nothing happened that must not.\n".to_owned(),
         _ => format!("MUST NOT HAPPEN:\n- {}\n", report.failures.join("\n- ")),

@@ -1,31 +1,31 @@
-//! What a tick of the interest engine costs, at constant density and growing size.
+//! The cost of a tick of the interest engine, at constant density and growing size.
 
-use super::crowd::{Crowd, HERTZ, Observers};
+use super::interest_crowd::{HERTZ, InterestCrowd, ObserverChoice};
 use cpu_time::ThreadTime;
-use interest::Tally;
+use interest::TickCounts;
 use serde::Serialize;
 
-/// The table.
+/// The result of `ecumene bench interest`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Always `interest`.
+pub struct InterestReport {
+    /// Name of the benchmark: always `interest`.
     pub bench: &'static str,
-    /// Where chance started.
+    /// Random seed of the crowd.
     pub seed: u64,
-    /// One row per size.
-    pub rows: Vec<Row>,
+    /// One row per size of crowd.
+    pub rows: Vec<InterestRow>,
 }
 
-/// One size.
+/// The costs at one size of crowd.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// How many avatars; all of them observe.
+pub struct InterestRow {
+    /// Number of avatars; all of them observe.
     pub avatars: u32,
-    /// How many each finds of interest, on average.
+    /// Mean number of avatars that are relevant to each.
     pub visible: f64,
     /// Pairs whose distance was looked at, per observer and tick.
     pub pairs_per_observer_tick: f64,
-    /// CPU time per observer and tick, moving everybody and sorting the grid included.
+    /// CPU time per observer and tick, including the movement of all avatars and sorting the grid.
     pub ns_per_observer_tick: f64,
     /// The same with every pair looked at, by the same code with the same early-outs.
     pub all_pairs_ns_per_observer_tick: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Row {
     pub allocations_per_tick: f64,
 }
 
-/// The sizes of the promise.
+/// The default numbers of avatars.
 pub const SIZES: [u32; 4] = [1_000, 4_000, 16_000, 64_000];
 
 /// Observer-ticks of one measurement; more ticks for small crowds.
@@ -49,17 +49,17 @@ const ALL_PAIRS_OBSERVERS: usize = 3;
 const ALL_PAIRS_TICKS: u32 = 40;
 
 /// Measures `sizes`, one after the other; `done` is called after each.
-pub fn measure(sizes: &[u32], seed: u64, done: &dyn Fn()) -> Report {
+pub fn measure(sizes: &[u32], seed: u64, done: &dyn Fn()) -> InterestReport {
     let rows = sizes.iter().map(|&avatars| {
         let row = row(avatars, seed);
         done();
         row
     });
-    Report { bench: "interest", seed, rows: rows.collect() }
+    InterestReport { bench: "interest", seed, rows: rows.collect() }
 }
 
 /// The report as a table for a terminal.
-pub fn table(report: &Report) -> String {
+pub fn table(report: &InterestReport) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY).set_header([
         "avatars",
@@ -85,20 +85,20 @@ pub fn table(report: &Report) -> String {
     format!("A³ at {HERTZ} Hz, seed {}\n{table}\n", report.seed)
 }
 
-fn row(avatars: u32, seed: u64) -> Row {
+fn row(avatars: u32, seed: u64) -> InterestRow {
     let ticks = (OBSERVER_TICKS / avatars).max(4);
-    let mut crowd = Crowd::new(avatars, Observers::All, seed);
-    let (tally, seconds) = timed(&mut crowd, ticks);
+    let mut crowd = InterestCrowd::new(avatars, ObserverChoice::All, seed);
+    let (counts, seconds) = timed(&mut crowd, ticks);
     let allocations = allocations(&mut crowd, ticks);
     let observer_ticks = f64::from(avatars) * f64::from(ticks);
-    Row {
+    InterestRow {
         avatars,
         visible: crowd.visible(1_000),
-        pairs_per_observer_tick: tally.examined as f64 / observer_ticks,
+        pairs_per_observer_tick: counts.examined as f64 / observer_ticks,
         ns_per_observer_tick: seconds * 1e9 / observer_ticks,
         all_pairs_ns_per_observer_tick: Some(all_pairs(avatars, seed)),
-        updates_per_second: tally.sent as f64 / f64::from(ticks) * HERTZ as f64,
-        updates_per_cpu_second: tally.sent as f64 / seconds,
+        updates_per_second: counts.sent as f64 / f64::from(ticks) * HERTZ as f64,
+        updates_per_cpu_second: counts.sent as f64 / seconds,
         allocations_per_tick: allocations as f64 / f64::from(ticks),
     }
 }
@@ -106,36 +106,36 @@ fn row(avatars: u32, seed: u64) -> Row {
 /// The cost when every pair is looked at. Moving the crowd is measured apart and taken off: with few
 /// observers it would count for too much.
 fn all_pairs(avatars: u32, seed: u64) -> f64 {
-    let mut watched = Crowd::new(avatars, Observers::First(ALL_PAIRS_OBSERVERS), seed);
-    let mut alone = Crowd::new(avatars, Observers::First(0), seed);
+    let mut watched = InterestCrowd::new(avatars, ObserverChoice::First(ALL_PAIRS_OBSERVERS), seed);
+    let mut alone = InterestCrowd::new(avatars, ObserverChoice::First(0), seed);
     let seconds = timed(&mut watched, ALL_PAIRS_TICKS).1 - timed(&mut alone, ALL_PAIRS_TICKS).1;
     seconds.max(0.0) * 1e9 / (f64::from(ALL_PAIRS_TICKS) * ALL_PAIRS_OBSERVERS as f64)
 }
 
-fn allocations(crowd: &mut Crowd, ticks: u32) -> u64 {
+fn allocations(crowd: &mut InterestCrowd, ticks: u32) -> u64 {
     let counted = allocations::counted(|| {
         run(crowd, ticks);
     });
     counted.allocations
 }
 
-/// What `ticks` ticks do, and the CPU seconds they take at best.
-fn timed(crowd: &mut Crowd, ticks: u32) -> (Tally, f64) {
-    let (mut tally, mut best) = (Tally::default(), f64::INFINITY);
+/// The counts of `ticks` ticks, and the CPU seconds of the quickest measurement.
+fn timed(crowd: &mut InterestCrowd, ticks: u32) -> (TickCounts, f64) {
+    let (mut counts, mut best) = (TickCounts::default(), f64::INFINITY);
     for _ in 0..MEASUREMENTS {
         let start = ThreadTime::now();
-        tally = run(crowd, ticks);
+        counts = run(crowd, ticks);
         best = best.min(start.elapsed().as_secs_f64());
     }
-    (tally, best)
+    (counts, best)
 }
 
-fn run(crowd: &mut Crowd, ticks: u32) -> Tally {
-    let mut sum = Tally::default();
+fn run(crowd: &mut InterestCrowd, ticks: u32) -> TickCounts {
+    let mut sum = TickCounts::default();
     for _ in 0..ticks {
-        let tally = crowd.tick();
-        sum.examined += tally.examined;
-        sum.sent += tally.sent;
+        let counts = crowd.tick();
+        sum.examined += counts.examined;
+        sum.sent += counts.sent;
     }
     sum
 }
@@ -144,22 +144,22 @@ fn run(crowd: &mut Crowd, ticks: u32) -> Tally {
 mod tests {
     use super::*;
 
-    /// The counts of the promise, which are the same on every machine; its times are measured, not tested.
+    /// Counts are the same on every platform and can be tested; times can only be measured.
     #[test]
     fn a_small_crowd_looks_at_few_and_allocates_nothing() {
-        let mut crowd = Crowd::new(1_000, Observers::All, 1);
-        let tally = run(&mut crowd, 10);
+        let mut crowd = InterestCrowd::new(1_000, ObserverChoice::All, 1);
+        let counts = run(&mut crowd, 10);
         let visible = crowd.visible(1_000);
-        let pairs = tally.examined as f64 / 10_000.0;
+        let pairs = counts.examined as f64 / 10_000.0;
         assert!((18.0..24.0).contains(&visible), "{visible} visible");
         assert!(pairs <= 6.0 * visible, "{pairs} pairs looked at for {visible} visible");
         assert_eq!(allocations(&mut crowd, 10), 0);
     }
 
-    /// What is printed beside it must be what it says.
+    /// The column "all pairs" must really look at all pairs.
     #[test]
     fn all_pairs_are_all_pairs() {
-        let mut crowd = Crowd::new(500, Observers::First(ALL_PAIRS_OBSERVERS), 1);
+        let mut crowd = InterestCrowd::new(500, ObserverChoice::First(ALL_PAIRS_OBSERVERS), 1);
         assert_eq!(crowd.tick().examined, 500 * ALL_PAIRS_OBSERVERS as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! An interest policy of your own in the paper's tables, in one file.
+//! A researcher's own interest policy in the paper's tables, in one file.
 //!
 //! ```sh
 //! cargo run --release --example own_policy -- lab a3 --avatars 100 --runs 2 --out out/own
@@ -7,7 +7,7 @@
 //! `tunnel` sees far ahead and little to the sides: the view angle narrows with distance. It appears in
 //! every table, in both figures and as a drawing of its area of interest.
 
-use interest::{Policy, Reach, Sight};
+use interest::{Policy, PolicyReach, SubjectView};
 use lab::a3::Candidate;
 use space::Distance;
 use std::process::ExitCode;
@@ -19,11 +19,11 @@ struct Tunnel {
 }
 
 impl Policy for Tunnel {
-    fn reach(&self) -> Reach {
-        Reach::Within(self.view)
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(self.view)
     }
 
-    fn relevance(&self, sight: &Sight) -> f32 {
+    fn relevance(&self, sight: &SubjectView) -> f32 {
         let (view, critical) = (self.view.millimetres() as f32, self.critical.millimetres() as f32);
         let distance = sight.distance();
         if distance <= critical {
@@ -31,7 +31,8 @@ impl Policy for Tunnel {
         }
         let left = 1.0 - (distance - critical) / (view - critical);
         let ahead = (sight.dx * sight.facing.0 + sight.dy * sight.facing.1) / distance;
-        // Far away, only what is straight ahead counts: `ahead` is 1 there, and 0 at the side.
+        // The farther the subject, the smaller the deviation from straight ahead: `ahead` is 1 straight ahead, 0 at the
+        // side.
         if 1.0 - left <= ahead { left } else { 0.0 }
     }
 }

@@ -3,28 +3,29 @@
 mod children;
 mod processes;
 
-use crate::{Failure, print, progress};
-use clap::{Args, Subcommand, ValueEnum};
+use crate::report::OutputFormat;
+use crate::{CommandError, print, progress};
+use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The benchmarks.
+/// The benchmarks of `ecumene bench`, one variant each.
 #[derive(Subcommand)]
-pub enum Bench {
-    /// The interest engine at constant density and growing size, beside looking at all pairs.
+pub enum BenchCommand {
+    /// The interest engine at constant density and growing size, compared with a check of all pairs.
     Interest(InterestArgs),
-    /// The simulator on an echo workload.
+    /// The simulator: events per CPU second on an echo workload.
     Sim(SimArgs),
     /// A zone's primary and backup together: events per CPU second, bytes per event, memory.
     Zone(ZoneArgs),
-    /// A peer of the overlay: what it costs to hear a move, by how many neighbours it has.
+    /// A peer of the overlay: the cost of one received move, by number of neighbours.
     Overlay(OverlayArgs),
-    /// Real processes: from killing the deciding host to the first action done.
+    /// Real processes: the time from the kill of the primary's host to the first action done.
     Failover(processes::FailoverArgs),
-    /// Real processes: what a client costs the server, at constant density, beside plain UDP.
+    /// Real processes: CPU and bytes per client on the server, at constant density, compared with plain UDP.
     Server(processes::ServerArgs),
-    /// Real processes under attack: everything that strangers and players can throw at them.
+    /// Real processes under attack by strangers and by players, while honest bots play.
     Hostile(processes::HostileArgs),
     #[command(hide = true)]
     Floor(children::FloorArgs),
@@ -32,89 +33,83 @@ pub enum Bench {
     Walkers(children::WalkersArgs),
 }
 
-/// What `ecumene bench interest` takes.
+/// Arguments of `ecumene bench interest`.
 #[derive(Args)]
 pub struct InterestArgs {
-    /// Crowd sizes.
+    /// Numbers of avatars, one row each.
     #[arg(long, value_delimiter = ',', default_values_t = benchmarks::interest::SIZES,
           value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     avatars: Vec<u32>,
-    /// Where chance starts.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-/// What `ecumene bench sim` takes.
+/// Arguments of `ecumene bench sim`.
 #[derive(Args)]
 pub struct SimArgs {
-    /// Pairs of machines that throw messages back and forth.
+    /// Pairs of machines that send a message back and forth.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pairs: u32,
-    /// Events to run.
+    /// Number of simulator events to run.
     #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000_000))]
     events: u64,
-    /// Where chance starts.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-/// What `ecumene bench zone` takes.
+/// Arguments of `ecumene bench zone`.
 #[derive(Args)]
 pub struct ZoneArgs {
-    /// CPU seconds per game.
+    /// CPU seconds spent on each measured game.
     #[arg(long, default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-/// What `ecumene bench overlay` takes.
+/// Arguments of `ecumene bench overlay`.
 #[derive(Args)]
 pub struct OverlayArgs {
-    /// Numbers of neighbours.
+    /// Numbers of neighbours, one row each.
     #[arg(long, value_delimiter = ',', default_values_t = benchmarks::overlay::NEIGHBOURS,
           value_parser = clap::value_parser!(u32).range(3..=500))]
     neighbours: Vec<u32>,
-    /// Moves heard for each.
+    /// Moves that the peer receives per row.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(100..=100_000_000))]
     moves: u32,
-    /// Where chance starts.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Format {
-    Table,
-    Json,
-}
-
-/// Runs a benchmark.
-pub fn run(bench: &Bench) -> Result<(), Failure> {
+/// Runs the benchmark that the command line names.
+pub fn run(bench: &BenchCommand) -> Result<(), CommandError> {
     match bench {
-        Bench::Interest(args) => interest(args),
-        Bench::Sim(args) => sim(args),
-        Bench::Zone(args) => zone(args),
-        Bench::Overlay(args) => overlay(args),
-        Bench::Server(args) => processes::server(args),
-        Bench::Hostile(args) => processes::hostile(args),
-        Bench::Floor(args) => children::floor(args),
-        Bench::Walkers(args) => children::walkers(args),
-        Bench::Failover(args) => processes::failover(args),
+        BenchCommand::Interest(args) => interest(args),
+        BenchCommand::Sim(args) => sim(args),
+        BenchCommand::Zone(args) => zone(args),
+        BenchCommand::Overlay(args) => overlay(args),
+        BenchCommand::Server(args) => processes::server(args),
+        BenchCommand::Hostile(args) => processes::hostile(args),
+        BenchCommand::Floor(args) => children::floor(args),
+        BenchCommand::Walkers(args) => children::walkers(args),
+        BenchCommand::Failover(args) => processes::failover(args),
     }
 }
 
-/// A bar for a benchmark of so many steps, which shows at once that something happens.
+/// A progress bar of `steps` steps. Ticks by itself, because a first step may take minutes.
 fn bar(what: &'static str, steps: u64) -> ProgressBar {
     let bar = progress::bar(what, steps);
     bar.enable_steady_tick(Duration::from_millis(200));
@@ -122,29 +117,29 @@ fn bar(what: &'static str, steps: u64) -> ProgressBar {
 }
 
 fn print_report<R: Serialize>(
-    format: Format,
+    format: OutputFormat,
     report: &R,
     table: impl Fn(&R) -> String,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     print(&match format {
-        Format::Table => table(report),
-        Format::Json => serde_json::to_string_pretty(report)? + "\n",
+        OutputFormat::Table => table(report),
+        OutputFormat::Json => serde_json::to_string_pretty(report)? + "\n",
     })
 }
 
-fn interest(args: &InterestArgs) -> Result<(), Failure> {
+fn interest(args: &InterestArgs) -> Result<(), CommandError> {
     let bar = bar("bench interest", args.avatars.len() as u64);
     let report = benchmarks::interest::measure(&args.avatars, args.seed, &|| bar.inc(1));
     bar.finish_and_clear();
     print_report(args.format, &report, benchmarks::interest::table)
 }
 
-fn overlay(args: &OverlayArgs) -> Result<(), Failure> {
+fn overlay(args: &OverlayArgs) -> Result<(), CommandError> {
     let report = benchmarks::overlay::measure(&args.neighbours, args.moves, args.seed);
     print_report(args.format, &report, benchmarks::overlay::table)
 }
 
-fn sim(args: &SimArgs) -> Result<(), Failure> {
+fn sim(args: &SimArgs) -> Result<(), CommandError> {
     let report = benchmarks::sim::measure(args.pairs, args.events, args.seed);
     print_report(args.format, &report, |report| {
         format!(
@@ -158,14 +153,14 @@ fn sim(args: &SimArgs) -> Result<(), Failure> {
     })
 }
 
-fn zone(args: &ZoneArgs) -> Result<(), Failure> {
+fn zone(args: &ZoneArgs) -> Result<(), CommandError> {
     let bar = bar("bench zone", benchmarks::zone::STEPS);
     let report = benchmarks::zone::measure(args.seconds, &|| bar.inc(1));
     bar.finish_and_clear();
     print_report(args.format, &report, benchmarks::zone::table)
 }
 
-/// A time that can be measured, and waited for.
+/// Parses a measuring time in seconds: long enough to measure, short enough to wait for.
 fn seconds(text: &str) -> Result<f64, String> {
     let in_range = text.parse::<f64>().ok().filter(|it| (0.01..=3_600.0).contains(it));
     in_range.ok_or_else(|| "give seconds between 0.01 and 3600".into())

@@ -1,58 +1,53 @@
 //! `ecumene check`.
 
-use crate::{Failure, print};
-use clap::{Args as ClapArgs, ValueEnum};
+use crate::report::OutputFormat;
+use crate::{CommandError, print};
+use clap::Args;
 use kosmos_scenario::KosmosScenario;
+use simtest::Violation;
+use simtest::histories::{self, Histories, HistoryReport};
 use std::path::PathBuf;
-use trial::Violation;
-use trial::histories::{self, Histories, Verdict};
 
-/// What `ecumene check` takes.
-#[derive(ClapArgs)]
+/// Arguments of `ecumene check`.
+#[derive(Args)]
 #[command(after_help = "\
-DIR holds what hosts, the directory and players wrote down, one file per life of a process, from the world's first
-start on. The checkers of `ecumene sim zone` judge it: nothing announced may be lost, doubled or contradicted. The
-exit code is 0 if nothing was violated, 1 if something was, 2 if the files cannot be judged.
+DIR holds the histories of hosts, directory and players: one file per life of a process, from the world's first
+start on. The checkers of `ecumene sim zone` read them: nothing announced may be lost, doubled or contradicted. The
+exit code is 0 without violations, 1 with violations, 2 if the files cannot be read as histories.
 
 Examples:
-  ecumene check out/histories                 what happened, and whether it was right
+  ecumene check out/histories                 counts of what happened, and every violation
   ecumene check out/histories --strict        a player who was never answered is a violation, too
   ecumene check out/histories --format json   for programs
 
 More: docs/sim.md")]
-pub struct Args {
+pub struct CheckArgs {
     /// The folder with the histories.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Count an action without an answer as a violation: for runs that came to rest before they were stopped.
+    /// Count an action without a result as a violation: for runs whose players were all answered before the end.
     #[arg(long)]
     strict: bool,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
-/// Entries that are told before the first violation,
+/// Entries that the report shows before the first violation.
 const BEFORE: usize = 20;
-/// and after it.
+/// Entries that the report shows after the first violation.
 const AFTER: usize = 5;
 
-/// Runs the command.
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let histories = histories::read(&args.folder).map_err(|error| Failure::Asked(error.to_string()))?;
-    let mut verdict = histories.judged(&KosmosScenario).map_err(|error| Failure::Asked(error.to_string()))?;
+pub fn run(args: &CheckArgs) -> Result<(), CommandError> {
+    let histories = histories::read(&args.folder).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let mut verdict =
+        histories.check(&KosmosScenario).map_err(|error| CommandError::Usage(error.to_string()))?;
     if args.strict {
         verdict.violations.extend(unanswered(&verdict));
     }
     print(&match args.format {
-        Format::Table => table(&histories, &verdict),
-        Format::Json => serde_json::to_string_pretty(&json(&histories, &verdict))? + "\n",
+        OutputFormat::Table => table(&histories, &verdict),
+        OutputFormat::Json => serde_json::to_string_pretty(&json(&histories, &verdict))? + "\n",
     })?;
     match verdict.violations.first() {
         None => Ok(()),
@@ -60,7 +55,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn unanswered(verdict: &Verdict) -> Vec<Violation> {
+fn unanswered(verdict: &HistoryReport) -> Vec<Violation> {
     let waits = verdict.unanswered.iter().map(|(player, actions)| Violation {
         seed: 0,
         invariant: "unanswered",
@@ -70,8 +65,8 @@ fn unanswered(verdict: &Verdict) -> Vec<Violation> {
     waits.collect()
 }
 
-fn table(histories: &Histories, verdict: &Verdict) -> String {
-    let tally = verdict.tally;
+fn table(histories: &Histories, verdict: &HistoryReport) -> String {
+    let counts = verdict.counts;
     let rows = [
         ("processes", histories.processes as u64),
         ("lives", histories.lives as u64),
@@ -79,17 +74,17 @@ fn table(histories: &Histories, verdict: &Verdict) -> String {
         ("entries", histories.entries.len() as u64),
         ("records", verdict.records),
         ("actions asked", verdict.actions_asked),
-        ("actions acknowledged", tally.actions_acked),
-        ("actions refused", tally.aborted),
+        ("actions acknowledged", counts.actions_acked),
+        ("actions refused", counts.aborted),
         ("actions unanswered", verdict.unanswered.values().sum()),
-        ("failovers", tally.failovers),
-        ("restarts", tally.restarts),
-        ("full stops rolled back", tally.rolled_back),
+        ("failovers", counts.failovers),
+        ("restarts", counts.restarts),
+        ("full stops rolled back", counts.rolled_back),
         ("violations", verdict.violations.len() as u64),
     ];
     let mut text: String = rows.iter().map(|(name, value)| format!("{name:<24}{value}\n")).collect();
     for it in &verdict.violations {
-        text += &format!("\n{}\n", told(it));
+        text += &format!("\n{}\n", describe_violation(it));
     }
     if let Some(place) = verdict.place {
         text += "\naround the first one:\n";
@@ -100,14 +95,14 @@ fn table(histories: &Histories, verdict: &Verdict) -> String {
     text
 }
 
-fn told(it: &Violation) -> String {
+fn describe_violation(it: &Violation) -> String {
     match it.millis {
         0 => format!("{}: {}", it.invariant, it.detail),
         millis => format!("{millis} ms: {}: {}", it.invariant, it.detail),
     }
 }
 
-fn json(histories: &Histories, verdict: &Verdict) -> serde_json::Value {
+fn json(histories: &Histories, verdict: &HistoryReport) -> serde_json::Value {
     let mut json = serde_json::json!(verdict);
     json["processes"] = histories.processes.into();
     json["lives"] = histories.lives.into();

@@ -1,22 +1,21 @@
-//! Kosmos, as the testbed and the benchmarks need to know it.
+//! Kosmos behind the interface of the testbed and the benchmarks.
 
 use game::Bot;
 use kosmos::bots;
 use kosmos_scenario::KosmosScenario;
 use space::Polygon;
 use std::sync::Arc;
-use testbed::{Border, TestedGame};
+use testbed::{BorderSegment, TestedGame};
 
-/// The bundled game.
 struct KosmosGame;
 
-/// The bundled game, for tests and benchmarks.
+/// The bundled game, for the testbed and the benchmarks.
 pub fn kosmos_game() -> Arc<dyn TestedGame> {
     Arc::new(KosmosGame)
 }
 
 impl TestedGame for KosmosGame {
-    fn scenario(&self) -> &dyn trial::Scenario {
+    fn scenario(&self) -> &dyn simtest::Scenario {
         &KosmosScenario
     }
 
@@ -24,7 +23,7 @@ impl TestedGame for KosmosGame {
         &bots::NAMES
     }
 
-    fn bot(&self, name: &str, world: &Polygon, borders: &[Border]) -> Option<Box<dyn Bot>> {
+    fn bot(&self, name: &str, world: &Polygon, borders: &[BorderSegment]) -> Option<Box<dyn Bot>> {
         bots::by_name_near(name, world, borders)
     }
 
@@ -37,7 +36,7 @@ impl TestedGame for KosmosGame {
         postcard::to_stdvec(&hello).expect("plain data encodes")
     }
 
-    /// Just below what the rules allow.
+    // Just below the speed that the rules allow, so that a late packet does not lead to corrections.
     fn walking_speed(&self) -> f32 {
         5_900.0
     }

@@ -1,4 +1,4 @@
-//! Ecumene's command line, as a library: another binary can carry every command and add to it.
+//! Ecumene's command line, as a library: another binary can offer every command and add policies to `lab a3`.
 //!
 //! A researcher's own interest policy needs one file with a `main` like this; it then appears in the
 //! tables and figures beside the paper's (`examples/own_policy.rs` is complete):
@@ -28,143 +28,147 @@ mod sim;
 use clap::{Parser, Subcommand};
 use lab::a3::Candidate;
 use std::process::ExitCode;
-use testbed::Refused;
+use testbed::InvalidOptions;
 
 /// One seamless world on as many servers as it needs.
 #[derive(Parser)]
 #[command(name = "ecumene", version, arg_required_else_help = true, args_override_self = true)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// Run a paper's experiment on the machines that ship, beside the paper's own numbers.
+enum CliCommand {
+    /// Run a paper's experiment on the shipped code and compare with the paper's numbers.
     #[command(subcommand)]
-    Lab(Experiment),
+    Lab(LabCommand),
     /// Measure how fast the shipped code is.
     #[command(subcommand)]
-    Bench(bench::Bench),
-    /// Run worlds on the simulator, break everything that can break, and see whether they hold.
+    Bench(bench::BenchCommand),
+    /// Run simulated worlds with faults, and check their histories for lost, doubled or contradictory events.
     #[command(subcommand)]
-    Sim(sim::Sim),
-    /// Judge what the processes of a world wrote down: was anything lost, doubled or contradicted?
-    Check(check::Args),
-    /// Start a whole world on this machine: servers, bots and the page to play on.
+    Sim(sim::SimCommand),
+    /// Check the histories that a world's processes wrote: was anything lost, doubled or contradicted?
+    Check(check::CheckArgs),
+    /// Start a whole world on this computer: control plane, hosts, bots and the web page to play on.
     Demo(play::demo::DemoArgs),
-    /// Serve who reigns, log-in and the page.
+    /// Run the control plane: directory, log-in and web page.
     Directory(play::serve::DirectoryArgs),
-    /// Serve replicas of zones.
+    /// Run a host: a process that holds replicas of zones.
     Host(play::serve::HostArgs),
-    /// Play with many bots, as real clients, and measure what they experience.
+    /// Let many bots play as real clients, and measure latency and traffic.
     Bots(play::bots::BotsArgs),
-    /// Break a world of real processes on purpose while bots play, and judge what they wrote down.
+    /// Break a world of real processes on purpose while bots play, then check the histories.
     Chaos(play::chaos::ChaosArgs),
-    /// Make the keys of a world.
+    /// Make the keys and certificates of a world.
     Keys(play::serve::KeysArgs),
-    /// Show or check the configuration.
+    /// Print or check the configuration.
     #[command(subcommand)]
     Config(play::serve::ConfigCommand),
-    /// Show the types of the bundled game, for clients in other languages.
-    Schema(schema::Args),
+    /// Print the types of the bundled game, for clients in other languages.
+    Schema(schema::SchemaArgs),
 }
 
 #[derive(Subcommand)]
-enum Experiment {
-    /// A³ graded interest management (Bezerra et al. 2008): who hears of whom, how often, at what cost.
-    A3(lab_a3::Args),
-    /// A mesh of zone servers (Assiotis and Tzanov 2006): what borders cost, and what more servers bring.
-    Mesh(lab_mesh::Args),
-    /// VAST, a Voronoi overlay of peers (Backhaus and Krause 2007): how it falls apart, and what holds it together.
-    Vast(lab_vast::Args),
+enum LabCommand {
+    /// A³ graded interest management (Bezerra et al. 2008): bytes per client under each policy.
+    A3(lab_a3::LabA3Args),
+    /// A mesh of zone servers (Assiotis and Tzanov 2006): the cost of borders, and the gain from more servers.
+    Mesh(lab_mesh::LabMeshArgs),
+    /// VAST, a Voronoi overlay of peers (Backhaus and Krause 2007): when it falls apart, and the changes that prevent
+    /// it.
+    Vast(lab_vast::LabVastArgs),
 }
 
-/// Runs the command line; the exit code is 0, 1 for what went wrong, or 2 for what was asked wrongly.
+/// Runs the command line. The exit code is 0 for success, 1 for a failure, 2 for a wrong call.
 pub fn run() -> ExitCode {
     run_with(Vec::new())
 }
 
-/// Runs the command line with more interest policies for `lab a3`.
+/// Runs the command line with additional interest policies for `lab a3`. Exit codes as in [`run`].
 pub fn run_with(policies: Vec<Candidate>) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && !is_plea_for_help(&error) => {
+        Err(error) if error.use_stderr() && !is_help_request(&error) => {
+            // One line on standard error, so that scripts and logs can quote it.
             return refuse(&one_line(&error.to_string()));
         }
         Err(error) => error.exit(),
     };
     let outcome = match cli.command {
-        Command::Lab(Experiment::A3(args)) => lab_a3::run(args, policies),
-        Command::Lab(Experiment::Mesh(args)) => lab_mesh::run(&args),
-        Command::Lab(Experiment::Vast(args)) => lab_vast::run(&args),
-        Command::Bench(bench) => bench::run(&bench),
-        Command::Sim(sim) => sim::run(&sim),
-        Command::Check(args) => check::run(&args),
-        Command::Demo(args) => play::demo::run(&args),
-        Command::Directory(args) => play::serve::directory(&args),
-        Command::Host(args) => play::serve::host(&args),
-        Command::Bots(args) => play::bots::run(&args),
-        Command::Chaos(args) => play::chaos::run(&args),
-        Command::Keys(args) => play::serve::keys(&args),
-        Command::Config(command) => play::serve::config(&command),
-        Command::Schema(args) => schema::run(&args),
+        CliCommand::Lab(LabCommand::A3(args)) => lab_a3::run(args, policies),
+        CliCommand::Lab(LabCommand::Mesh(args)) => lab_mesh::run(&args),
+        CliCommand::Lab(LabCommand::Vast(args)) => lab_vast::run(&args),
+        CliCommand::Bench(bench) => bench::run(&bench),
+        CliCommand::Sim(sim) => sim::run(&sim),
+        CliCommand::Check(args) => check::run(&args),
+        CliCommand::Demo(args) => play::demo::run(&args),
+        CliCommand::Directory(args) => play::serve::directory(&args),
+        CliCommand::Host(args) => play::serve::host(&args),
+        CliCommand::Bots(args) => play::bots::run(&args),
+        CliCommand::Chaos(args) => play::chaos::run(&args),
+        CliCommand::Keys(args) => play::serve::keys(&args),
+        CliCommand::Config(command) => play::serve::config(&command),
+        CliCommand::Schema(args) => schema::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Asked(why)) => refuse(&why),
-        Err(Failure::Ran(error)) => {
-            say(&format!("error: {error:#}"));
+        Err(CommandError::Usage(why)) => refuse(&why),
+        Err(CommandError::Failed(error)) => {
+            print_to_stderr(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Why a command did not succeed.
-enum Failure {
-    /// It was asked for something that cannot be: exit code 2.
-    Asked(String),
-    /// It tried and failed: exit code 1.
-    Ran(anyhow::Error),
+/// The reason why a command did not succeed.
+enum CommandError {
+    /// The call itself is wrong, such as an impossible value: exit code 2.
+    Usage(String),
+    /// The call is valid, but the work failed: exit code 1.
+    Failed(anyhow::Error),
 }
 
-impl<E: Into<anyhow::Error>> From<E> for Failure {
+impl<E: Into<anyhow::Error>> From<E> for CommandError {
     fn from(error: E) -> Self {
         match error.into().downcast() {
-            Ok(Refused(why)) => Self::Asked(why),
-            Err(error) => Self::Ran(error),
+            Ok(InvalidOptions(why)) => Self::Usage(why),
+            Err(error) => Self::Failed(error),
         }
     }
 }
 
-fn is_plea_for_help(error: &clap::Error) -> bool {
+fn is_help_request(error: &clap::Error) -> bool {
     error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }
 
-/// What clap says in several lines, without the usage that follows.
+/// Clap's message of several lines as one line, without the usage that follows it.
 fn one_line(text: &str) -> String {
-    let told = text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text);
-    let words: Vec<&str> = told.split_whitespace().collect();
+    let message =
+        text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text);
+    let words: Vec<&str> = message.split_whitespace().collect();
     words.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 fn refuse(why: &str) -> ExitCode {
-    say(&format!("error: {why}"));
+    print_to_stderr(&format!("error: {why}"));
     ExitCode::from(2)
 }
 
-/// Speaks to a person, if one is still listening.
-fn say(line: &str) {
+/// Writes a line to standard error.
+fn print_to_stderr(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{line}");
+    // A closed standard error must not end a run of hours.
 }
 
 /// Writes results to standard output; a reader that went away early (such as `head`) is no error.
-fn print(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), CommandError> {
     Ok(write_out(text)?)
 }
 
-/// The same, for callers that know other errors.
+/// [`print`] for callers with an error type of their own.
 fn write_out(text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     match std::io::stdout().write_all(text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! Worlds on real networks: servers, bots, and the demo that starts everything.
+//! Worlds on real networks: control plane, hosts, bots, and the demo that starts all of them.
 
 pub mod bots;
 pub mod chaos;
@@ -6,32 +6,32 @@ pub mod demo;
 mod logging;
 pub mod serve;
 
-use crate::Failure;
+use crate::CommandError;
 use client::Transport;
-use game::{Hosted, Rules};
+use game::{Hosted, HostedGame};
 use kosmos::Kosmos;
-use server::Config;
+use server::ServerConfig;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the knobs come from.
+/// Sources of the configuration.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ConfigArgs {
-    /// A file that says what differs from the defaults (`ecumene config print` shows them)
+    /// Configuration file; it needs only values that differ from the defaults (see `ecumene config print`)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where everything is kept
+    /// Folder of the world's data: logs, snapshots, keys
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Where to write a history for `ecumene check`
+    /// Folder for histories, which `ecumene check` reads
     #[arg(long, value_name = "DIR")]
     pub history: Option<PathBuf>,
 }
 
 impl ConfigArgs {
-    fn load(&self) -> Result<Config, Failure> {
-        let mut config =
-            Config::load(self.config.as_deref()).map_err(|error| Failure::Asked(format!("{error:#}")))?;
+    fn load(&self) -> Result<ServerConfig, CommandError> {
+        let mut config = ServerConfig::load(self.config.as_deref())
+            .map_err(|error| CommandError::Usage(format!("{error:#}")))?;
         if let Some(data) = &self.data {
             config.data.clone_from(data);
         }
@@ -42,36 +42,37 @@ impl ConfigArgs {
     }
 }
 
-/// The bundled game, in a square world.
-fn rules(half_metres: u32) -> Result<Arc<dyn Rules>, Failure> {
+/// The bundled game, in a square world whose side is twice `half_metres`.
+fn rules(half_metres: u32) -> Result<Arc<dyn HostedGame>, CommandError> {
     let region = region(half_metres)?;
     Ok(Arc::new(Hosted(Kosmos::new(region))))
 }
 
-fn region(half_metres: u32) -> Result<space::Polygon, Failure> {
+fn region(half_metres: u32) -> Result<space::Polygon, CommandError> {
     let half = f64::from(half_metres);
     let corner = |it: f64| space::Position::from_metres(it, it);
     let (low, high) = (corner(-half)?, corner(half)?);
     Ok(space::Polygon::rectangle(low, high)?)
 }
 
-/// How clients connect.
+/// The transport that `--web-socket` chooses.
 pub(crate) const fn transport(web_socket: bool) -> Transport {
     if web_socket { Transport::WebSocket } else { Transport::Quic }
 }
 
-/// Something that runs until it is told to stop, or is done.
-pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Runs `work` to its end on a new multi-threaded runtime.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
-/// Waits for Ctrl-C or a polite request to end.
-pub(crate) async fn told_to_stop() {
+/// Waits for Ctrl-C or SIGTERM.
+pub(crate) async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return std::future::pending().await;
+        // Without signal handlers the process cannot stop in good order; the system's default handling still ends it.
     };
     tokio::select! {
         _ = interrupt.recv() => (),

@@ -1,8 +1,8 @@
-//! Progress on long work, for people at a terminal; silent in a pipe or a log.
+//! Progress bars of long commands, for a terminal; silent in a pipe or a log.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar of `steps` steps on standard error.
+/// A bar of `steps` steps on standard error, labelled `what`.
 pub fn bar(what: &'static str, steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {elapsed} (about {eta} left)");
     let bar =

@@ -1,24 +1,46 @@
-//! What all experiments of `ecumene lab` do alike with their results.
+//! Output that commands share: formats, and the report folder of `ecumene lab`.
 
-use crate::{Failure, print, say};
+use crate::{CommandError, print, print_to_stderr};
+use clap::ValueEnum;
 use lab::a3::report::{ReportError, prepare};
 use std::path::Path;
 
-/// Makes sure that a report can be written where somebody wants it, before hours of work for it.
-pub fn ask_for(out: Option<&Path>) -> Result<(), Failure> {
-    let refused = |error: ReportError| Failure::Asked(format!("{:#}", anyhow::Error::from(error)));
+/// The output format of a command that prints one report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Text for people.
+    Table,
+    /// JSON for programs.
+    Json,
+}
+
+/// The output format of an experiment that also has rows for spreadsheets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LabFormat {
+    /// Text for people.
+    Table,
+    /// JSON for programs.
+    Json,
+    /// Rows of comma-separated values.
+    Csv,
+}
+
+/// Checks that a report can be written to `out`, before hours of work for it.
+pub fn check_writable(out: Option<&Path>) -> Result<(), CommandError> {
+    let refused = |error: ReportError| CommandError::Usage(format!("{:#}", anyhow::Error::from(error)));
     out.map_or(Ok(()), |directory| prepare(directory).map_err(refused))
 }
 
-/// Writes the report, if somebody wants one, and prints `text`. In this order: whoever reads along may have gone away.
+/// Writes the report to `out`, if given, and then prints `text`. The report comes first, because standard output may be
+/// a closed pipe by now.
 pub fn publish(
     out: Option<&Path>,
     write: impl FnOnce(&Path) -> Result<(), ReportError>,
     text: &str,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     if let Some(directory) = out {
         write(directory)?;
-        say(&format!("report: {}", directory.join("report.html").display()));
+        print_to_stderr(&format!("report: {}", directory.join("report.html").display()));
     }
     print(text)
 }

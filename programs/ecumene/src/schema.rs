@@ -1,16 +1,16 @@
 //! `ecumene schema`.
 
-use crate::{Failure, print};
+use crate::{CommandError, print};
 use anyhow::Context as _;
-use clap::Args as ClapArgs;
+use clap::Args;
 use game::{schema_hash, schema_text, typescript};
 use kosmos::Kosmos;
 use std::path::PathBuf;
 
-/// What `ecumene schema` takes.
-#[derive(ClapArgs)]
+/// Arguments of `ecumene schema`.
+#[derive(Args)]
 #[command(after_help = "\
-Without --ts it prints what the types of the bundled game (Kosmos) look like, and the hash that saved worlds carry.
+Without --ts it prints the types of the bundled game (Kosmos) as text, and the schema hash that saved worlds carry.
 
 Examples:
   ecumene schema                       the types, and their hash
@@ -18,17 +18,16 @@ Examples:
   ecumene schema --ts --out web/game   the same as a file, with vectors to test it with
 
 More: docs/schema.md")]
-pub struct Args {
-    /// Write TypeScript.
+pub struct SchemaArgs {
+    /// Print a TypeScript module instead of text.
     #[arg(long)]
     ts: bool,
-    /// A folder for the module and its test vectors; it is made if it does not exist.
+    /// Write the module and its test vectors into this folder; it is made if it does not exist.
     #[arg(long, value_name = "DIR", requires = "ts")]
     out: Option<PathBuf>,
 }
 
-/// Runs the command.
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SchemaArgs) -> Result<(), CommandError> {
     if !args.ts {
         let hash = schema_hash::<Kosmos>();
         return print(&format!("{}\nhash {hash:016x}\n", schema_text::<Kosmos>().trim_end()));

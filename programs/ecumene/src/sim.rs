@@ -5,44 +5,37 @@ mod failover;
 mod failures;
 mod mesh;
 mod plants;
+mod seed_args;
 mod seeds;
 mod trace;
-mod trials;
 mod zone;
 
-use crate::Failure;
-use clap::{Subcommand, ValueEnum};
+use crate::CommandError;
+use clap::Subcommand;
 
-/// What can be simulated.
+/// The commands of `ecumene sim`.
 #[derive(Subcommand)]
-pub enum Sim {
-    /// One zone on three hosts: everything goes wrong, and nothing may be lost, doubled or contradicted.
-    Zone(zone::Args),
-    /// Several zones that share a world: the same, whatever crosses their borders.
-    Mesh(mesh::Args),
-    /// How long nobody can play when a primary is lost.
-    Failover(failover::Args),
-    /// How long an object has no owner that acts for it while it changes zones.
-    Transfer(crossing::Args),
-    /// How long events take that reach into other zones.
-    Event(crossing::Args),
+pub enum SimCommand {
+    /// One zone on three hosts, with faults: no announced event may be lost, doubled or contradicted.
+    Zone(zone::SimZoneArgs),
+    /// A world of several zones, with faults: the same, for events and objects that cross borders, too.
+    Mesh(mesh::SimMeshArgs),
+    /// Measure the time during which players get no results after the loss of a primary.
+    Failover(failover::SimFailoverArgs),
+    /// Measure the time during which an object has no acting owner while it changes zones.
+    Transfer(crossing::CrossingArgs),
+    /// Measure the duration of events that reach into other zones.
+    Event(crossing::CrossingArgs),
 }
 
-/// What to print.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
-/// Runs a simulation.
-pub fn run(sim: &Sim) -> Result<(), Failure> {
+/// Runs the simulation that the command line names.
+pub fn run(sim: &SimCommand) -> Result<(), CommandError> {
     match sim {
-        Sim::Zone(args) => zone::run(args),
-        Sim::Mesh(args) => mesh::run(args),
-        Sim::Failover(args) => failover::run(args),
-        Sim::Transfer(args) => crossing::transfer(args),
-        Sim::Event(args) => crossing::event(args),
+        SimCommand::Zone(args) => zone::run(args),
+        SimCommand::Mesh(args) => mesh::run(args),
+        SimCommand::Failover(args) => failover::run(args),
+        SimCommand::Transfer(args) => crossing::transfer(args),
+        SimCommand::Event(args) => crossing::event(args),
     }
 }
 

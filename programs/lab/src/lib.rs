@@ -1,10 +1,10 @@
 //! The papers' experiments, run on the machines that ship.
 //!
-//! Every experiment is a set of machines on the simulator, a workload, and a report that puts the
-//! paper's numbers beside ours. Nothing here models a protocol a second time: the schedule, the
-//! policies, the codec and the links are those of `interest`, `wire` and `sim`.
+//! Every experiment is a set of machines on the simulator, a workload, and a report that puts the paper's numbers
+//! beside ours. No protocol is modelled a second time here: the schedule, the policies, the codec and the links are
+//! those of `interest`, `wire` and `sim`.
 //!
-//! | module | what it shows |
+//! | module | paper and question |
 //! |---|---|
 //! | [`a3`] | Bezerra et al. 2008: what graded interest management saves, and what the saving costs |
 //! | [`mesh`] | Assiotis and Tzanov 2006: what borders between servers cost, and what more servers bring |
@@ -14,6 +14,6 @@ pub mod a3;
 pub mod mesh;
 mod report;
 pub mod vast;
-mod walk;
+mod waypoint_walk;
 
-pub use walk::Walk;
+pub use waypoint_walk::WaypointWalk;

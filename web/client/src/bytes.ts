@@ -1,17 +1,17 @@
-// Numbers, texts and lists as bytes: postcard's format, of which docs/zone.md and docs/net.md speak.
+// Numbers, texts and lists as bytes, in postcard's format (docs/zone.md, docs/net.md).
 //
-// Numbers of 64 bits come in two kinds. Those that name somebody (players, sessions) use all their bits and are
-// bigints. Those that count (records, actions, times) stay far below 2^53 and are plain numbers, because they are
-// read hundreds of times a second; one that does not fit is refused.
+// Numbers of 64 bits come in two kinds. Names (of players, sessions) use all their bits and are bigints. Counts (of
+// records, actions, times) stay far below 2^53 and are plain numbers, because they are read hundreds of times a second; a
+// larger one is refused.
 
-/** Bytes that are no message. */
+/** The error for bytes that are no valid message. */
 export class DecodeError extends Error {
   override name = "DecodeError";
 }
 
 const SAFE_BITS = 53;
 
-/** Reads bytes that are wrong until proven right: nothing is made that is larger than the input. */
+/** Reads untrusted bytes: no length is believed, so it allocates no more than the size of its input. */
 export class Reader {
   private readonly data: Uint8Array;
   private at: number;
@@ -58,12 +58,12 @@ export class Reader {
     return this.varint(32);
   }
 
-  /** A 64-bit number that counts. */
+  /** A 64-bit count; refused from 2^53 on. */
   count(): number {
     return this.varint(SAFE_BITS);
   }
 
-  /** A 64-bit number that names. */
+  /** A 64-bit name, with all its bits. */
   u64(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
@@ -115,7 +115,7 @@ export class Reader {
 
   list<T>(read: () => T): T[] {
     const length = this.count();
-    // Everything that is listed takes a byte at least.
+    // Each element takes at least one byte, so a larger count cannot be true.
     if (this.left < length) throw new DecodeError("too short");
     const list: T[] = [];
     for (let index = 0; index < length; index++) list.push(read());

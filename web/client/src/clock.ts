@@ -1,7 +1,7 @@
-// World time, estimated (crates/zone/src/clock.rs): believes the answer with the shortest way, and follows it
-// without ever stepping back. Everything is milliseconds.
+// An estimate of world time (crates/zone/src/clock.rs): takes the answer with the shortest round trip, and follows it
+// without stepping back. All times are milliseconds.
 
-/** A clock that is behind by more than this jumps: walking up to it would take too long to be useful. */
+/** A clock that is behind by more than this jumps, because slow catching up would take too long. */
 const JUMP = 250;
 /** While it is ahead, the clock runs at this part of its speed until the world has caught up. */
 const AHEAD = 2;
@@ -10,24 +10,24 @@ const BEHIND = 8;
 /** An estimate older than this is replaced by any newer one, however long its way was. */
 const STALE = 10_000;
 
-interface Sample {
+interface ClockSample {
   at: number;
   world: number;
   trip: number;
 }
 
-/** Own time to world time. */
+/** Converts the client's own time to world time. */
 export class WorldClock {
   private world = 0;
   private at = 0;
-  private sample: Sample | null = null;
+  private sample: ClockSample | null = null;
 
-  /** Whether world time was ever heard. */
+  /** True once a zone has sent its world time. */
   get isSet(): boolean {
     return this.sample !== null;
   }
 
-  /** World time. Never less than before; 0 until it was heard. */
+  /** World time, never less than before; 0 until a zone has sent it. */
   now(own: number): number {
     if (this.sample === null) return 0;
     const passed = Math.max(0, own - this.at);
@@ -37,13 +37,13 @@ export class WorldClock {
     return JUMP < target - free ? target : Math.min(target, free + passed / BEHIND);
   }
 
-  /** Somebody said `world`, to a question asked at `asked` and answered at `own`. */
+  /** A zone answered `world` to a message that was sent at `asked`; the answer arrived at `own`. */
   learn(asked: number, own: number, world: number): void {
     const trip = Math.max(0, own - asked);
     const better = this.sample === null || trip <= this.sample.trip || STALE < own - this.sample.at;
     if (!better) return;
     const sample = { at: own, world: world + trip / 2, trip };
-    // The own clock starts anywhere: until the first answer it says nothing about the world's.
+    // The client's clock has an arbitrary start: before the first answer it says nothing about world time.
     [this.world, this.at] = [this.sample === null ? sample.world : this.now(own), own];
     this.sample = sample;
   }

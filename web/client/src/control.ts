@@ -1,4 +1,4 @@
-// What a connection's two ends say about the connection itself (docs/net.md).
+// Messages about the connection itself, between client and host (docs/net.md).
 
 import { DecodeError, Reader, Writer } from "./bytes.ts";
 

@@ -1,9 +1,9 @@
-// A list of listeners per kind of event.
+// Lists of listeners, one per kind of event.
 
 export class Events<Map extends object> {
   private readonly listeners = new globalThis.Map<keyof Map, Set<(event: never) => void>>();
 
-  /** Calls `listener` from now on; what is given back ends that. */
+  /** Adds a listener; the returned function removes it. */
   on<K extends keyof Map>(kind: K, listener: (event: Map[K]) => void): () => void {
     const listeners = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, listeners.add(listener));

@@ -1,8 +1,8 @@
-// Frames: what a stream, a datagram and a WebSocket message are made of (docs/net.md).
+// Frames: the parts of a stream, a datagram or a WebSocket message (docs/net.md).
 
 import { DecodeError, Reader, Writer } from "./bytes.ts";
 
-/** The most bytes of a frame to a player: the largest message, and what is around it. */
+/** The most bytes of a frame to a player: the largest message with its envelope. */
 export const FRAME_MAX = 2 * 1024 * 1024 + 64;
 
 /** The most bytes of a frame from a player. */
@@ -26,7 +26,7 @@ export function decodeBody(body: Uint8Array): Body {
   return { zone, message: input.take(input.left) };
 }
 
-/** The frames of a datagram or a WebSocket message: whole ones, at least one. */
+/** The frames of a datagram or a WebSocket message: one or more whole frames. */
 export function framesOf(packet: Uint8Array): Uint8Array[] {
   const input = new Reader(packet);
   const frames: Uint8Array[] = [];
@@ -35,18 +35,18 @@ export function framesOf(packet: Uint8Array): Uint8Array[] {
   return frames;
 }
 
-/** Cuts a stream into frames, whatever the pieces it comes in. */
+/** Cuts a stream, which arrives in arbitrary pieces, into frames. */
 export class FrameStream {
-  /** What has come of a frame that is not complete yet, and how much is needed before looking again. */
+  /** The pieces of an incomplete frame, and the number of bytes needed before the next attempt. */
   private waiting: Uint8Array[] = [];
   private have = 0;
   private needed = 1;
 
-  /** Takes in a piece, gives out the frames that are complete now. */
+  /** Takes in a piece, and returns the frames that it completes. */
   push(piece: Uint8Array): Uint8Array[] {
     this.waiting.push(piece);
     this.have += piece.length;
-    // A large frame comes in many pieces: they are put together once.
+    // A large frame arrives in many pieces: they are joined once, not at every piece.
     if (this.have < this.needed) return [];
     const bytes = joined(this.waiting, this.have);
     const frames: Uint8Array[] = [];
@@ -76,7 +76,7 @@ function joined(pieces: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Where a frame's body starts and ends; null if not even its length has come. */
+/** The start and end of a frame's body; null if even its length is incomplete. */
 function headOf(bytes: Uint8Array, at: number): { start: number; end: number } | null {
   let length = 0;
   for (let index = 0; at + index < bytes.length; index++) {

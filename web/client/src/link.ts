@@ -1,10 +1,10 @@
-// A connection to one host, whatever it is made of.
+// The interface of a connection to one host, for all transports.
 
 import type { Lane } from "./player/player.ts";
 
 export type TransportKind = "webtransport" | "websocket";
 
-/** Where a host is, and what opens it (docs/net.md). */
+/** A host's addresses, and the token that admits this session to it (docs/net.md). */
 export interface HostEntry {
   host: number;
   zones: number[];
@@ -15,7 +15,7 @@ export interface HostEntry {
   token: string;
 }
 
-/** Why a connection ended. Codes are docs/net.md's; 0 is none of them. */
+/** The reason why a connection ended. docs/net.md lists the codes; 0 means that the host sent none. */
 export interface Ending {
   code: number;
   reason: string;
@@ -25,9 +25,9 @@ export const ENDINGS = { refused: 1, superseded: 2, slow: 3, protocol: 4, leavin
 
 export interface LinkEvents {
   opened(): void;
-  /** A frame's body. */
+  /** The body of a frame arrived. */
   received(body: Uint8Array): void;
-  /** Once, whatever happened before. */
+  /** Called exactly once per link, also if it never opened. */
   ended(ending: Ending): void;
 }
 
@@ -35,7 +35,7 @@ export interface Link {
   readonly kind: TransportKind;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Sends a whole frame. `latest` may be lost, and is while the network is busy. */
+  /** Sends a whole frame. A frame on the lane `latest` may be lost; while the network is busy, it is dropped. */
   send(lane: Lane, frame: Uint8Array): void;
   close(): void;
 }

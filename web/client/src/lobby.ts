@@ -1,8 +1,8 @@
-// The lobby: who somebody is, and where to play (docs/net.md).
+// Requests to the lobby: log-in, sessions, hosts (docs/net.md).
 
 import type { HostEntry } from "./link.ts";
 
-/** Proves who somebody is, for 30 days. */
+/** Proves to the lobby who a player is, for 30 days. */
 export interface Pass {
   pass: string;
   player: string;
@@ -19,13 +19,13 @@ export interface SessionAnswer {
 
 export interface WorldInfo {
   game: string;
-  /** The hash of the game's types: a page made for another one cannot play. */
+  /** The schema hash of the game's types: a page with another one cannot play. */
   schema: string;
-  /** How far players see, mm. */
+  /** The game's range: the farthest that players see, mm. */
   range: number;
   /** The corners of the world, counterclockwise, mm. */
   region: [number, number][];
-  /** Its zones, each with its corners, counterclockwise, mm. */
+  /** The zones, each with the corners of its region, counterclockwise, mm. */
   zones: ZoneInfo[];
 }
 
@@ -34,11 +34,11 @@ export interface ZoneInfo {
   corners: [number, number][];
 }
 
-/** The lobby said no; `message` is for people. */
+/** The lobby refused a request; `message` is text for people. */
 export class LobbyError extends Error {
   override name = "LobbyError";
   readonly status: number;
-  /** How long to wait before asking again, ms; 0 if the lobby did not say. */
+  /** Pause that the lobby demands before the next request, ms; 0 if none. */
   readonly wait: number;
 
   constructor(status: number, message: string, wait = 0) {
@@ -47,7 +47,7 @@ export class LobbyError extends Error {
     this.wait = wait;
   }
 
-  /** Whether asking again later may help. */
+  /** True if the same request may succeed later. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || 500 <= this.status;
   }
@@ -55,12 +55,12 @@ export class LobbyError extends Error {
 
 /** A request that takes longer than this has failed. */
 const TIMEOUT = 8_000;
-/** Nobody waits longer than this, ms: the lobby asks for some seconds, but what stands before it may say anything. */
+/** The longest demanded pause that is obeyed, ms: the lobby asks for some seconds, but a proxy may send any number. */
 const WAIT_MAX = 60_000;
 
 const AWAY = "the world cannot be reached: try again in a moment";
 
-/** `Retry-After`, in ms. */
+/** The header `Retry-After`, in ms. */
 function waitOf(headers: Headers): number {
   const seconds = Number(headers.get("retry-after"));
   return 0 < seconds ? Math.min(WAIT_MAX, seconds * 1000) : 0;
@@ -69,7 +69,7 @@ function waitOf(headers: Headers): number {
 export class Lobby {
   private readonly base: string;
 
-  /** `base` is where the lobby is, such as "" for where the page came from. */
+  /** `base` is the URL of the lobby; "" is the server of the page. */
   constructor(base = "") {
     this.base = base.replace(/\/$/, "");
   }
@@ -86,7 +86,7 @@ export class Lobby {
     return this.post("login", { name, password });
   }
 
-  /** A new session, which ends an older one of the same player; or the same one again, with new tokens. */
+  /** Starts a new session, which ends an older one of the same player; or gets new tokens for a given session. */
   session(pass: string, session?: string): Promise<SessionAnswer> {
     return this.post("session", session === undefined ? { pass } : { pass, session });
   }
@@ -106,7 +106,7 @@ export class Lobby {
     }
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer as T;
-    // It was cut off, or took too long in the end: that says nothing about the pass or the session.
+    // The answer was cut off or took too long: that says nothing about the pass or the session.
     if (response.ok) throw new LobbyError(0, AWAY);
     const { error } = (answer ?? {}) as { error?: unknown };
     const why = typeof error === "string" ? error : `the lobby answered ${response.status}`;

@@ -1,4 +1,4 @@
-// How things move: straight trajectories in time, evaluated as the zones do (crates/space/src/motion.rs).
+// Motions: straight trajectories in time, evaluated as zones do it (crates/space/src/motion.rs).
 
 import type { Reader, Writer } from "./bytes.ts";
 
@@ -33,14 +33,14 @@ export const REST: Motion = {
   sequence: 0,
 };
 
-/** Where a trajectory is at `now` (ms of world time): whole millimetres, rounded towards negative infinity. */
+/** The position of a motion at `now` (ms of world time): whole millimetres, rounded towards negative infinity. */
 export function positionAt(motion: Motion, now: number): Vector {
   const micros = Math.max(0, Math.floor(now * 1000) - motion.start * 1000);
   const { position, velocity } = motion;
   return { x: saturated(position.x + travelled(velocity.x, micros)), y: saturated(position.y + travelled(velocity.y, micros)) };
 }
 
-/** The same without rounding, for the eye: `now` may be any fraction. */
+/** The same without rounding, for drawing: `now` may be any fraction. */
 export function smoothX(motion: Motion, now: number): number {
   return motion.position.x + (motion.velocity.x * Math.max(0, now - motion.start)) / 1000;
 }
@@ -49,7 +49,7 @@ export function smoothY(motion: Motion, now: number): number {
   return motion.position.y + (motion.velocity.y * Math.max(0, now - motion.start)) / 1000;
 }
 
-/** Whole seconds apart from the rest, so that every product is exact in a double. */
+/** Multiplies whole seconds apart from the rest, so that every product is exact in a double. */
 function travelled(speed: number, micros: number): number {
   const seconds = Math.floor(micros / 1_000_000);
   return speed * seconds + Math.floor((speed * (micros - seconds * 1_000_000)) / 1_000_000);
@@ -59,13 +59,13 @@ function saturated(coordinate: number): number {
   return Math.min(COORDINATE_MAX, Math.max(COORDINATE_MIN, coordinate));
 }
 
-/** The same trajectory, told from the millisecond of `now` on, or from its start if that is still to come. */
+/** The same trajectory, with its start moved to the millisecond of `now`, or unchanged if its start is later. */
 export function rebased(motion: Motion, now: number): Motion {
   const start = Math.max(Math.floor(now), motion.start);
   return { ...motion, position: positionAt(motion, start), start };
 }
 
-/** Whether `one` replaces `other`, a motion of the same object. */
+/** True if `one` replaces `other`, a motion of the same object. */
 export function isNewer(one: Motion, other: Motion): boolean {
   if (one.generation !== other.generation) return other.generation < one.generation;
   return other.sequence < one.sequence;

@@ -1,4 +1,4 @@
-// Names of objects.
+// Names of objects, as values and as map keys.
 
 import type { Reader, Writer } from "./bytes.ts";
 
@@ -16,7 +16,7 @@ export function keyOf(id: ObjectId): Key {
   return `${id.zone}.${id.epoch}.${id.counter}`;
 }
 
-/** The name that a key stands for. */
+/** The object name of a key. */
 export function idOf(key: Key): ObjectId {
   const [zone, epoch, counter] = key.split(".").map(Number);
   return { zone: zone ?? 0, epoch: epoch ?? 0, counter: counter ?? 0 };

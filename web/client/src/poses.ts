@@ -1,5 +1,5 @@
-// Poses: how things move, as a carrier brings them (docs/wire.md). One value has one byte string: whatever else
-// would mean the same is refused.
+// Poses: updates of motions, as a carrier brings them (docs/wire.md). Each value has exactly one encoding; any other bytes
+// for it are refused.
 
 import type { Motion } from "./motion.ts";
 import { DecodeError } from "./bytes.ts";
@@ -21,7 +21,7 @@ const TAG_LENGTH = 8;
 const COORDINATE = 2 ** 30;
 const VELOCITY_MAX = 2 ** 24 - 1;
 
-/** Where the poses of a datagram lie. A damaged datagram is refused as a whole. */
+/** The byte ranges of a datagram's poses. A damaged datagram is refused as a whole. */
 export function framesOfPoses(datagram: Uint8Array): Uint8Array[] {
   if (DATAGRAM_MAX < datagram.length) throw new DecodeError("too long");
   if (datagram.length < 2) throw new DecodeError("too short");
@@ -37,7 +37,7 @@ export function framesOfPoses(datagram: Uint8Array): Uint8Array[] {
   return frames;
 }
 
-/** The poses of a datagram. One that does not decode is refused alone. */
+/** The poses of a datagram. A pose that does not decode is skipped alone. */
 export function decodePoses(datagram: Uint8Array): Pose[] {
   const poses: Pose[] = [];
   for (const frame of framesOfPoses(datagram)) {

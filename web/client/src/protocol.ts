@@ -1,24 +1,24 @@
-// What a player and a zone say to each other (crates/zone/src/msg.rs).
+// Messages between a player and a zone (crates/zone/src/msg.rs).
 
 import { DecodeError, Reader, Writer } from "./bytes.ts";
 import { type Motion, readMotion, writeMotion } from "./motion.ts";
 import { type ObjectId, readObject } from "./object.ts";
 
-/** Where a replica can be reached: its host, and the zone it is of. */
+/** The address of a replica: its host and its zone. */
 export interface Address {
   host: number;
   zone: number;
 }
 
-/** The last record of a zone that was heard of. */
+/** The last record of a zone that the player has received. */
 export interface Seen {
   zone: number;
   epoch: number;
   index: number;
 }
 
-/** From a player to a zone. */
-export type Up =
+/** A message from a player to a zone. */
+export type FromPlayer =
   | { kind: "Enter"; player: bigint; session: bigint; name: string; seen: Seen | null }
   | { kind: "Act"; number: number; acked: number; motion: Motion; action: Uint8Array }
   | { kind: "Move"; motion: Motion }
@@ -26,7 +26,7 @@ export type Up =
   | { kind: "Leave" };
 
 /** An object as a player may see it. */
-export interface Shown {
+export interface ShownObject {
   object: ObjectId;
   incarnation: number;
   version: number;
@@ -35,25 +35,25 @@ export interface Shown {
   shown: Uint8Array;
 }
 
-/** What became of an action. */
+/** The result of an action. */
 export type Outcome =
   | { kind: "Done" }
   | { kind: "Refused"; refusal: Uint8Array }
   | { kind: "Fault"; why: string }
-  /** Too many want the same; nothing happened. */
+  /** Too many events wait for the same objects; nothing happened. */
   | { kind: "Busy" };
 
-/** Why a player cannot enter. */
+/** The reason why a zone does not let a player in. */
 export type Closed = "Superseded" | "Full" | "Refused";
 
-/** From a zone to a player. Times are milliseconds of world time. */
-export type Down =
+/** A message from a zone to a player. Times are milliseconds of world time. */
+export type ToPlayer =
   | {
       kind: "Entered";
       avatar: ObjectId;
-      /** Counts its owners: a later owner is believed. */
+      /** Number of ownership changes of the avatar: the player believes the latest owner. */
       incarnation: number;
-      /** Whether the world has lost its last moments, and with them some of what we have seen. */
+      /** True if the zone lost its last records in a full stop, and with them some that this player has received. */
       lost: boolean;
       motion: Motion;
       cursor: number;
@@ -62,50 +62,50 @@ export type Down =
     }
   | { kind: "NotHere"; primary: Address | null }
   | { kind: "Closed"; why: Closed }
-  | { kind: "Sight"; index: number; objects: Shown[] }
-  | { kind: "Told"; index: number; shown: Shown[]; gone: { object: ObjectId; version: number }[]; notices: Uint8Array[] }
+  | { kind: "Sight"; index: number; objects: ShownObject[] }
+  | { kind: "Told"; index: number; shown: ShownObject[]; gone: { object: ObjectId; version: number }[]; notices: Uint8Array[] }
   | { kind: "Result"; number: number; outcome: Outcome; index: number }
-  | { kind: "Views"; shown: Shown[]; hidden: ObjectId[] }
+  | { kind: "Views"; shown: ShownObject[]; hidden: ObjectId[] }
   | { kind: "Moved"; generation: number; sequence: number; time: number }
   | { kind: "Corrected"; motion: Motion };
 
-/** The variants of `zone::Msg`. A player sends `Up` and hears `Down`; `Peer` and `Mesh` are for replicas. */
-const UP = 1;
-const DOWN = 2;
+/** Variant numbers of `zone::ZoneMsg`; the others are for replicas. */
+const FROM_PLAYER = 1;
+const TO_PLAYER = 2;
 
-/** A whole `zone::Msg::Up`. */
-export function encodeUp(up: Up): Uint8Array {
-  const out = new Writer().u8(UP);
-  switch (up.kind) {
+/** Encodes a whole `zone::ZoneMsg` of a player. */
+export function encodeFromPlayer(message: FromPlayer): Uint8Array {
+  const out = new Writer().u8(FROM_PLAYER);
+  switch (message.kind) {
     case "Enter":
-      out.u8(0).u64(up.player).u64(up.session).text(up.name).u8(up.seen === null ? 0 : 1);
-      if (up.seen !== null) out.uint(up.seen.zone).uint(up.seen.epoch).uint(up.seen.index);
+      out.u8(0).u64(message.player).u64(message.session).text(message.name).u8(message.seen === null ? 0 : 1);
+      if (message.seen !== null) out.uint(message.seen.zone).uint(message.seen.epoch).uint(message.seen.index);
       return out.done();
     case "Act":
-      writeMotion(out.u8(1).uint(up.number).uint(up.acked), up.motion);
-      return out.bytes(up.action).done();
+      writeMotion(out.u8(1).uint(message.number).uint(message.acked), message.motion);
+      return out.bytes(message.action).done();
     case "Move":
-      writeMotion(out.u8(2), up.motion);
+      writeMotion(out.u8(2), message.motion);
       return out.done();
     case "Ack":
-      return out.u8(3).uint(up.acked).done();
+      return out.u8(3).uint(message.acked).done();
     case "Leave":
       return out.u8(4).done();
   }
 }
 
-/** A whole `zone::Msg::Down`: the zone and epoch of who says it, and what. */
-export function decodeDown(bytes: Uint8Array): { zone: number; epoch: number; down: Down } {
+/** Decodes a whole `zone::ZoneMsg` to a player: the sender's zone and epoch, and the message. */
+export function decodeToPlayer(bytes: Uint8Array): { zone: number; epoch: number; message: ToPlayer } {
   const input = new Reader(bytes);
-  if (input.u32() !== DOWN) throw new DecodeError("no message for a player");
+  if (input.u32() !== TO_PLAYER) throw new DecodeError("no message for a player");
   const zone = input.u32();
   const epoch = input.u32();
-  const down = readDown(input);
+  const message = readToPlayer(input);
   input.end();
-  return { zone, epoch, down };
+  return { zone, epoch, message };
 }
 
-function readDown(input: Reader): Down {
+function readToPlayer(input: Reader): ToPlayer {
   switch (input.u32()) {
     case 0:
       return {
@@ -145,7 +145,7 @@ function readDown(input: Reader): Down {
   }
 }
 
-function readShown(input: Reader): Shown[] {
+function readShown(input: Reader): ShownObject[] {
   return input.list(() => ({
     object: readObject(input),
     incarnation: input.u32(),
@@ -177,12 +177,12 @@ function readClosed(input: Reader): Closed {
   return why;
 }
 
-/** Zones count microseconds. */
+/** Zones send microseconds; the client counts milliseconds. */
 function readTime(input: Reader): number {
   return input.count() / 1000;
 }
 
-/** host × 2^32 + zone. */
+/** An address is the number host × 2^32 + zone. */
 function readAddress(input: Reader): Address {
   const address = input.u64();
   return { host: Number(address >> 32n), zone: Number(address & 0xffff_ffffn) };

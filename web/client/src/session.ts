@@ -1,7 +1,7 @@
-// Connections to the first hosts of a session: opened, kept, opened again.
+// The connections of a session to its hosts: opened, kept, opened again.
 //
-// A token opens a host once. So whatever breaks, new tokens are asked for, of the same session, and all hosts that
-// want to connect at that moment share the answer.
+// A token admits the session to a host once. So after any break the client asks the lobby for new tokens of the same
+// session, and all hosts that need a connection at that moment share the answer.
 
 import { type Control, PROTOCOL_VERSION, decodeControl, encodeControl } from "./control.ts";
 import { decodeBody, encodeFrame } from "./frame.ts";
@@ -11,16 +11,16 @@ import type { Lane } from "./player/player.ts";
 import { WebSocketLink } from "./websocket.ts";
 import { WebTransportLink, hasWebTransport } from "./webtransport.ts";
 
-/** How many hosts are connected at once in a world of one zone: the primary's, the backup's, and one to spare. */
+/** The most connected hosts in a world of one zone: the primary's, the backup's, and one spare. */
 const HOSTS_MAX = 3;
-/** Where there are several, whoever walks over a border must know who decides there: all of them, up to so many. */
+/** The most connected hosts in a world of several zones: a player who crosses a border needs the neighbour's host. */
 const HOSTS_MAX_MESHED = 16;
-/** Whoever is not welcomed in this time tries again, by the other transport. */
+/** Without a `Welcome` in this time, ms, the client tries again by the other transport. */
 const WELCOME_WITHIN = 3_000;
 const PING_EVERY = 1_000;
-/** A host that answers no ping for this long is gone, whatever the connection says. */
+/** A host without an answer for this long, ms, counts as gone, even if the connection seems open. */
 const PONG_WITHIN = 4_000;
-/** The pause before a new attempt, which doubles each time. */
+/** The pause before a new attempt, ms; it doubles each time. */
 const PAUSE_MIN = 150;
 const PAUSE_MAX = 4_000;
 
@@ -32,15 +32,15 @@ export interface SessionOptions {
   transport?: TransportKind | undefined;
 }
 
-/** The player plays elsewhere; the lobby knows the player no longer, or only this session. */
+/** A newer session replaced this one; the pass is no longer valid; or the lobby ended only this session. */
 export type SessionEnd = "superseded" | "logged-out" | "ended";
 
-/** What a session tells its owner. `link` counts connections, so that the past is not taken for the present. */
+/** Events of a session. `link` counts connections, so that late events of an old one are recognised. */
 export interface SessionEvents {
   up(host: number, zones: number[], link: number): void;
   down(host: number, zones: number[], link: number): void;
   received(host: number, zone: number, link: number, message: Uint8Array): void;
-  /** It is over, and why. */
+  /** The session ended for good. */
   over(why: SessionEnd, reason: string): void;
 }
 
@@ -71,13 +71,13 @@ export class Session {
   private pings = 0n;
   private asking = false;
   private retry: ReturnType<typeof setTimeout> | null = null;
-  /** The lobby does not want to be asked earlier, ms. */
+  /** The lobby must not be asked earlier than this time, ms (`Retry-After`). */
   private notBefore = 0;
   private readonly pinging: ReturnType<typeof setInterval>;
   private ended = false;
-  /** Bytes of connections that are gone. */
+  /** Bytes of connections that have ended. */
   private past = { in: 0, out: 0 };
-  /** What worked last, or is tried next. */
+  /** The transport that worked last, or that is tried next. */
   private preferred: TransportKind;
 
   constructor(options: SessionOptions, events: SessionEvents) {
@@ -113,9 +113,9 @@ export class Session {
     if (connection?.zones?.includes(zone)) connection.link.send(lane, encodeFrame(zone, message));
   }
 
-  /** Asks where to play now: whoever reigns may be on a host that was none of the first. */
+  /** Asks the lobby again for hosts: the primary may be on a host that is not connected. */
   refresh(): void {
-    if (this.retry === null) void this.again();
+    if (this.retry === null) void this.reconnect();
   }
 
   close(): void {
@@ -152,7 +152,7 @@ export class Session {
     try {
       link = this.open(entry, events);
     } catch (error) {
-      // An address that is none, or one that this page may not reach: the other transport may do.
+      // A malformed address, or one that this page may not reach: the other transport may work.
       this.onFailed(String(error));
       return;
     }
@@ -167,14 +167,14 @@ export class Session {
   }
 
   private hello({ host, token }: HostEntry): void {
-    this.say(host, { kind: "Hello", version: PROTOCOL_VERSION, token });
+    this.sendControl(host, { kind: "Hello", version: PROTOCOL_VERSION, token });
   }
 
-  private say(host: number, control: Control): void {
+  private sendControl(host: number, control: Control): void {
     this.connections.get(host)?.link.send("sure", encodeFrame(0, encodeControl(control)));
   }
 
-  // Hearing.
+  // Receiving.
 
   private onBody(connection: Connection, body: Uint8Array): void {
     try {
@@ -193,7 +193,7 @@ export class Session {
       case "Welcome":
         return this.onWelcome(connection, control.zones);
       case "Ping":
-        return this.say(connection.entry.host, { kind: "Pong", number: control.number });
+        return this.sendControl(connection.entry.host, { kind: "Pong", number: control.number });
       case "Pong":
         return onPong(connection, control.number);
       case "Hello":
@@ -219,7 +219,7 @@ export class Session {
     if (zones !== null) this.events.down(entry.host, zones, number);
     if (code === ENDINGS.superseded) return this.end("superseded", reason);
     if (zones !== null) this.hurry();
-    // Never welcomed and no reason given: this transport may not get through here.
+    // No `Welcome` and no reason: a firewall may block this transport.
     if (zones === null && code === 0) this.switchTransport();
     this.onFailed(reason);
   }
@@ -230,26 +230,27 @@ export class Session {
     this.preferred = this.preferred === "webtransport" ? "websocket" : "webtransport";
   }
 
-  // Again.
+  // New attempts.
 
   private onFailed(_reason: string): void {
     if (this.ended || this.retry !== null) return;
     const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** this.failures++) * (0.5 + Math.random());
-    const told = (this.notBefore - Date.now()) * (1 + Math.random() / 2); // All who were told at once were told the same.
+    // Spread: all clients that the lobby refused at once got the same time.
+    const demanded = (this.notBefore - Date.now()) * (1 + Math.random() / 2);
     this.retry = setTimeout(() => {
       this.retry = null;
-      void this.again();
-    }, Math.max(pause, told));
+      void this.reconnect();
+    }, Math.max(pause, demanded));
   }
 
-  /** A connection that worked broke: whatever pause was meant for another host is over, but not what the lobby said. */
+  /** A working connection broke: ends a pause that was meant for another host, but not one that the lobby demanded. */
   private hurry(): void {
     this.failures = 0;
     if (this.retry !== null) clearTimeout(this.retry);
     this.retry = null;
   }
 
-  private async again(): Promise<void> {
+  private async reconnect(): Promise<void> {
     if (this.asking || this.ended) return;
     this.asking = true;
     try {
@@ -290,7 +291,7 @@ export class Session {
     const number = ++this.pings;
     if (8 < connection.pinged.size) connection.pinged.clear();
     connection.pinged.set(number, performance.now());
-    this.say(connection.entry.host, { kind: "Ping", number });
+    this.sendControl(connection.entry.host, { kind: "Ping", number });
   }
 }
 

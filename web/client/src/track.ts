@@ -1,17 +1,17 @@
-// One object's way through time, as the eye should see it.
+// The smoothed path of one object, for drawing.
 //
-// Others are drawn a moment in the past, where their course is known. A course that is learned too late would make
-// them jump: instead the difference is kept and fades.
+// Other objects are drawn a moment in the past, where their motion is known. A motion that arrives too late would make them
+// jump: instead the difference is kept and fades.
 
 import { type Motion, angleOf, isNewer, smoothX, smoothY } from "./motion.ts";
 
-/** So many motions are kept: more than change within the moment that is drawn late. */
+/** Number of kept motions: more than usually change within the drawing delay. */
 const KEPT = 4;
-/** How long a difference takes to fade to a third, ms. */
+/** Time in which a difference fades to about a third, ms. */
 const FADE = 90;
-/** How long a turn takes, ms. */
+/** Time constant of a turn, ms. */
 const TURN = 60;
-/** Whoever is farther off than this was moved on purpose, mm. */
+/** An object that is farther off than this, mm, was placed by an event: it jumps without smoothing. */
 const SNAP = 4_000;
 
 export class Track {
@@ -19,7 +19,7 @@ export class Track {
   y = 0;
   /** Radians. */
   angle: number;
-  /** Whether its first motion has begun, so that it is there at all. */
+  /** True once its first motion has begun: before, the object must not be drawn. */
   hasBegun = false;
   private readonly motions: Motion[];
   private at: number;
@@ -37,7 +37,7 @@ export class Track {
     return this.motions[this.motions.length - 1] as Motion;
   }
 
-  /** It moves like this. */
+  /** Adds a newer motion; an older one is ignored. */
   add(motion: Motion): void {
     if (motion === this.newest || isNewer(this.newest, motion)) return;
     const { x, y } = this;
@@ -47,7 +47,7 @@ export class Track {
     this.bridge(x, y);
   }
 
-  /** It moves like this and always has: for the own avatar, whose player knows. */
+  /** Replaces all motions: for the player's own avatar, which is not drawn in the past. */
   replace(motion: Motion): void {
     if (motion === this.newest) return;
     const { x, y } = this;
@@ -56,7 +56,7 @@ export class Track {
     this.bridge(x, y);
   }
 
-  /** Draws it at `at`, ms of world time; `passed` ms after the last time. */
+  /** Computes position and angle at `at`, ms of world time, `passed` ms after the last call. */
   move(at: number, passed: number): void {
     const kept = Math.exp(-passed / FADE);
     this.offX *= kept;

@@ -1,35 +1,35 @@
-// Everything in sight, as it should be drawn at a moment.
+// The view: all objects in sight, as they should be drawn at a moment.
 
 import type { Key, ObjectId } from "./object.ts";
 import type { Motion } from "./motion.ts";
 import { Track } from "./track.ts";
 
-/** Others are drawn this long ago: as old as news of a turn usually is. */
+/** Other objects are drawn this long ago, ms: the usual delay of a new motion. */
 const DELAY = 100;
 
-/** An object in sight. One that stays is the same value from frame to frame. */
-export interface Thing<Shown> {
+/** An object in sight. It is the same value from frame to frame, as long as it stays in sight. */
+export interface ViewObject<Shown> {
   readonly key: Key;
   readonly object: ObjectId;
-  /** What the game shows of it. */
+  /** The game's decoded `Shown`. */
   shown: Shown;
-  /** Grows with every change of `shown`. */
+  /** Number of changes of `shown` so far. */
   changes: number;
   readonly track: Track;
-  /** Drawn as it is now, not as it was a moment ago. */
+  /** True if it is drawn at its present position, not at that of a moment ago. */
   isNow: boolean;
 }
 
 export interface ViewOptions<Shown> {
-  /** Things whose course never changes, such as rockets, are drawn as they are now: they hide nothing. */
+  /** True for objects whose motion never changes, such as rockets: they are drawn at their present position. */
   isSteady?: ((shown: Shown) => boolean) | undefined;
 }
 
 export class View<Shown> {
-  readonly things = new Map<Key, Thing<Shown>>();
+  readonly objects = new Map<Key, ViewObject<Shown>>();
   private readonly options: ViewOptions<Shown>;
-  /** What was in sight before everything was told anew: dropped unless it is told again before the next frame. */
-  private before = new Map<Key, Thing<Shown>>();
+  /** Objects that were in sight before `forgetAll`: dropped unless they are seen again before the next frame. */
+  private before = new Map<Key, ViewObject<Shown>>();
   private last: number | null = null;
   private worldNow = 0;
 
@@ -37,21 +37,21 @@ export class View<Shown> {
     this.options = options;
   }
 
-  /** Everything will be told anew. */
+  /** All objects in sight follow anew. */
   forgetAll(): void {
-    for (const [key, thing] of this.things) this.before.set(key, thing);
-    this.things.clear();
+    for (const [key, it] of this.objects) this.before.set(key, it);
+    this.objects.clear();
   }
 
   see(key: Key, object: ObjectId, shown: Shown, motion: Motion, isOwn: boolean): void {
-    const known = this.things.get(key) ?? this.before.get(key);
+    const known = this.objects.get(key) ?? this.before.get(key);
     const isNow = isOwn || (this.options.isSteady?.(shown) ?? false);
     if (known === undefined) {
       const track = new Track(motion, isNow ? this.worldNow : this.worldNow - DELAY);
-      this.things.set(key, { key, object, shown, changes: 1, track, isNow });
+      this.objects.set(key, { key, object, shown, changes: 1, track, isNow });
       return;
     }
-    this.things.set(key, known);
+    this.objects.set(key, known);
     known.shown = shown;
     known.changes++;
     known.isNow = isNow;
@@ -60,19 +60,19 @@ export class View<Shown> {
   }
 
   hear(key: Key, motion: Motion): void {
-    this.things.get(key)?.track.add(motion);
+    this.objects.get(key)?.track.add(motion);
   }
 
   lose(key: Key): void {
-    this.things.delete(key);
+    this.objects.delete(key);
   }
 
-  /** Puts everything where it is at `now`, ms of world time. */
+  /** Moves all objects to their positions at `now`, ms of world time. */
   update(now: number, me: Key | null, own: Motion): void {
     const passed = this.last === null ? 0 : Math.max(0, now - this.last);
     this.last = this.worldNow = now;
     this.before.clear();
-    if (me !== null) this.things.get(me)?.track.replace(own);
-    for (const { track, isNow } of this.things.values()) track.move(isNow ? now : now - DELAY, passed);
+    if (me !== null) this.objects.get(me)?.track.replace(own);
+    for (const { track, isNow } of this.objects.values()) track.move(isNow ? now : now - DELAY, passed);
   }
 }

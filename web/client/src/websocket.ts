@@ -4,10 +4,10 @@ import { framesOf } from "./frame.ts";
 import type { Ending, Link, LinkEvents } from "./link.ts";
 import type { Lane } from "./player/player.ts";
 
-/** Codes of ours are 4000 more here. */
+/** Added to our codes: WebSocket reserves smaller codes for itself. */
 const CODE_BASE = 4000;
 
-/** While this much waits to be sent, moves are left out: newer ones follow. */
+/** While more bytes than this wait to be sent, `latest` frames are dropped: newer ones follow. */
 const WAITING_MAX = 8 * 1024;
 
 export class WebSocketLink implements Link {

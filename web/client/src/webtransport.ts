@@ -1,4 +1,4 @@
-// A connection over WebTransport: one stream for what must arrive, datagrams for what is soon old.
+// A connection over WebTransport: one stream for the lane `sure`, datagrams for the lane `latest`.
 
 import { FrameStream, framesOf } from "./frame.ts";
 import type { Ending, HostEntry, Link, LinkEvents } from "./link.ts";
@@ -16,7 +16,7 @@ export class WebTransportLink implements Link {
   private readonly events: LinkEvents;
   private sure: WritableStreamDefaultWriter<Uint8Array> | null = null;
   private datagrams: WritableStreamDefaultWriter<Uint8Array> | null = null;
-  /** The newest frame that may be lost, while an older one is still on its way out. */
+  /** The newest `latest` frame, while an older one is still being written. */
   private latest: Uint8Array | null = null;
   private sending = false;
   private ended = false;
@@ -45,7 +45,7 @@ export class WebTransportLink implements Link {
 
   close(): void {
     this.end({ code: 0, reason: "closed here" });
-    // A transport that never opened cannot be closed, and needs not be.
+    // `close` throws on a transport that never opened, which needs no closing.
     try {
       this.transport.close();
     } catch {}
@@ -73,7 +73,7 @@ export class WebTransportLink implements Link {
         cut(value).forEach((body) => this.events.received(body));
       }
     };
-    // A stream that ends is the end of the connection, of which `closed` tells the reason: if it does in time.
+    // The end of the stream ends the connection. `closed` gives the reason, if it settles in time.
     const finish = (error?: unknown): void => void setTimeout(() => this.fail(error ?? `its ${of}s ended`), 100);
     loop().then(() => finish(), finish);
   }
@@ -110,14 +110,14 @@ export class WebTransportLink implements Link {
   }
 }
 
-/** What used to be a property becomes a function, in one browser after the other. */
+/** Browsers are changing this from a property to a function, so both are tried. */
 function datagramWriter({ datagrams }: WebTransport): WritableStreamDefaultWriter<Uint8Array> {
   const { createWritable } = datagrams as { createWritable?: () => WritableStream<Uint8Array> };
   const writable = createWritable === undefined ? datagrams.writable : createWritable.call(datagrams);
   return writable.getWriter() as WritableStreamDefaultWriter<Uint8Array>;
 }
 
-/** Firefox and Chromium tell a host's code in different places. */
+/** Firefox and Chromium store a host's code in different places. */
 function endingOf(error: unknown): Ending {
   const code = (error as { streamErrorCode?: unknown } | null)?.streamErrorCode;
   return { code: typeof code === "number" ? code : 0, reason: String(error) };

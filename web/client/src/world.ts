@@ -1,4 +1,4 @@
-// A world that is played in: the player's machine, its connections, and what is in sight, for any game.
+// A world that the player has joined: the player's state machine, its connections, and its view, for any game.
 
 import { Events } from "./events.ts";
 import type { TransportKind } from "./link.ts";
@@ -6,15 +6,15 @@ import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
 import type { Motion, Vector } from "./motion.ts";
 import { type Key, type ObjectId } from "./object.ts";
 import { type Peer, peerOf } from "./player/links.ts";
-import { type Happening, type Lane, Player } from "./player/player.ts";
+import { type PlayerEvent, type Lane, Player } from "./player/player.ts";
 import { decodePoses } from "./poses.ts";
 import { Predictions, type Pending } from "./predict.ts";
-import { type Closed, type Outcome, type Up, decodeDown, encodeUp } from "./protocol.ts";
+import { type Closed, type Outcome, type FromPlayer, decodeToPlayer, encodeFromPlayer } from "./protocol.ts";
 import { Session, type SessionEnd, type SessionEvents } from "./session.ts";
-import { type Thing, View } from "./view.ts";
+import { type ViewObject, View } from "./view.ts";
 import { DecodeError } from "./bytes.ts";
 
-/** What `ecumene schema --ts` writes, as far as a client needs it. */
+/** The exports of a module of `ecumene schema --ts` that a client needs. */
 export interface GameModule<Shown, Action, Notice, Refusal> {
   NAME: string;
   SCHEMA: string;
@@ -32,22 +32,22 @@ export interface WorldOptions<Shown> {
   isSteady?: (shown: Shown) => boolean;
 }
 
-/** What became of an action. */
+/** The result of an action. */
 export type Answer<Refusal> =
   | { kind: "done" }
   | { kind: "refused"; refusal: Refusal }
-  /** The game failed at it, or too much was unanswered; nothing happened. */
+  /** The game has a fault, the zone was busy, or too many actions were unanswered; nothing happened. */
   | { kind: "failed"; why: string };
 
 export interface WorldEvents<Action, Notice, Refusal> {
-  /** The player is in: at first, and after every switch. */
+  /** A zone has let the player in: at first, and after every change of zone or host. */
   entered: { avatar: ObjectId };
-  /** The zone is silent: play goes on in a moment. */
+  /** The zone is silent: the client looks for the new primary. */
   searching: null;
   notice: { notice: Notice };
-  /** `took` ms after it was wanted, over whatever switches. */
+  /** The result of an action, `took` ms after `act`, including any failover in between. */
   answered: { id: number; action: Action; answer: Answer<Refusal>; took: number };
-  /** The avatar was moved by an event, or set back. */
+  /** An event moved the avatar, or the zone corrected a move. */
   corrected: { motion: Motion };
   closed: { why: Closed };
   over: { why: SessionEnd | "left"; reason: string };
@@ -59,8 +59,8 @@ export type WorldState = "joining" | "playing" | "searching" | "over";
 const ZONE = 0;
 const POSES = 1;
 
-/** How often it is looked whether the search for a zone leads nowhere, ms. */
-const LOOK_OUT_EVERY = 1_500;
+/** Interval of the check for a search that finds no zone, ms. */
+const SEARCH_CHECK_EVERY = 1_500;
 
 export interface Status {
   state: WorldState;
@@ -85,11 +85,11 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
   private readonly view: View<Shown>;
   private readonly predictions = new Predictions<Action, Overlay>();
   private timer: ReturnType<typeof setTimeout> | null = null;
-  private readonly lookout: ReturnType<typeof setInterval>;
+  private readonly searchCheck: ReturnType<typeof setInterval>;
   private wasSearching = false;
   private current: WorldState = "joining";
 
-  /** Asks the lobby for a session and connects. The world is joined once `entered` is told. */
+  /** Asks the lobby for a session and connects. The event `entered` tells that the player is in the world. */
   static async join<S, A, N, R, O = unknown>(
     game: GameModule<S, A, N, R>,
     options: WorldOptions<S>,
@@ -107,15 +107,15 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     this.view = new View({ isSteady: options.isSteady });
     const config = { player: BigInt(answer.player), session: BigInt(answer.session), name: answer.name, chance: Math.random };
     this.player = new Player(config, {
-      send: (peer, lane, up) => this.send(peer, lane, up),
-      raise: (happening) => this.onHappening(happening),
+      send: (peer, lane, message) => this.send(peer, lane, message),
+      raise: (event) => this.onPlayerEvent(event),
     });
     const { lobby, pass, transport } = options;
     this.session = new Session({ lobby, pass, answer, transport }, this.sessionEvents());
-    this.lookout = setInterval(() => this.lookOut(), LOOK_OUT_EVERY);
+    this.searchCheck = setInterval(() => this.checkSearch(), SEARCH_CHECK_EVERY);
   }
 
-  // Looking.
+  // Reading.
 
   get state(): WorldState {
     return this.current;
@@ -126,32 +126,32 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     return this.player.clock.now(performance.now());
   }
 
-  /** Everything in sight, by key. */
-  get things(): ReadonlyMap<Key, Thing<Shown>> {
-    return this.view.things;
+  /** All objects in the view, by key. */
+  get objects(): ReadonlyMap<Key, ViewObject<Shown>> {
+    return this.view.objects;
   }
 
-  /** The own avatar's key. */
+  /** The key of the player's avatar. */
   get me(): Key | null {
     return this.player.me;
   }
 
-  /** The own avatar, if it is in sight. */
-  get own(): Thing<Shown> | undefined {
-    return this.player.me === null ? undefined : this.view.things.get(this.player.me);
+  /** The player's avatar, if it is in the view. */
+  get own(): ViewObject<Shown> | undefined {
+    return this.player.me === null ? undefined : this.view.objects.get(this.player.me);
   }
 
-  /** How the own avatar moves. */
+  /** The motion of the player's avatar. */
   get motion(): Motion {
     return this.player.motion;
   }
 
-  /** Actions that are not answered, with what the game shows meanwhile. */
+  /** Unanswered actions, with the overlay that the game shows meanwhile. */
   get pending(): ReadonlyMap<number, Pending<Action, Overlay>> {
     return this.predictions.pending;
   }
 
-  /** Puts everything in sight where it is now. Call it once per frame, before drawing. */
+  /** Moves all objects in the view to their present positions. Call it once per frame, before drawing. */
   update(): void {
     this.view.update(this.now, this.player.me, this.player.motion);
   }
@@ -176,7 +176,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
 
   // Acting.
 
-  /** Wants something. `overlay` is kept in `pending` until the answer is there. */
+  /** Sends an action. `overlay` stays in `pending` until the result arrives. */
   async act(action: Action, overlay: Overlay | null = null): Promise<Answer<Refusal>> {
     const asked = performance.now();
     const id = this.player.act(asked, this.game.encodeAction(action));
@@ -186,7 +186,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     return this.answerOf(outcome);
   }
 
-  /** Walks on like this: mm/s, and a heading in 65536ths of a turn. */
+  /** Changes the avatar's velocity (mm/s) and heading (65536ths of a turn). */
   steer(velocity: Vector, heading: number): void {
     this.player.steer(performance.now(), velocity, heading);
     this.schedule();
@@ -198,7 +198,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     this.end("left", "");
   }
 
-  /** Goes away without a word: the avatar stays until the world takes it away. */
+  /** Disconnects without a `Leave`: the avatar stays until the zone removes it. */
   disconnect(): void {
     this.end("left", "");
   }
@@ -207,22 +207,22 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     if (this.current === "over") return;
     this.current = "over";
     if (this.timer !== null) clearTimeout(this.timer);
-    clearInterval(this.lookout);
+    clearInterval(this.searchCheck);
     this.session.close();
     this.emit("over", { why, reason });
   }
 
-  /** Nobody who is asked reigns, for a while now: perhaps somebody does who was not asked. */
-  private lookOut(): void {
+  /** A search that lasts two checks may need other hosts: asks the lobby again where the primaries are. */
+  private checkSearch(): void {
     if (this.wasSearching && this.player.isSearching) this.session.refresh();
     this.wasSearching = this.player.isSearching;
   }
 
-  // Between the machine and its connections.
+  // Between the player's machine and its connections.
 
   private sessionEvents(): SessionEvents {
-    const each = (host: number, zones: number[], say: (peer: Peer) => void): void => {
-      zones.forEach((zone) => say(peerOf({ host, zone })));
+    const each = (host: number, zones: number[], call: (peer: Peer) => void): void => {
+      zones.forEach((zone) => call(peerOf({ host, zone })));
       this.schedule();
     };
     return {
@@ -237,8 +237,8 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     const now = performance.now();
     const rest = message.subarray(1);
     if (message[0] === ZONE) {
-      const { zone, epoch, down } = decodeDown(rest);
-      this.player.receive(now, from, link, zone, epoch, down);
+      const { zone, epoch, message: toPlayer } = decodeToPlayer(rest);
+      this.player.receive(now, from, link, zone, epoch, toPlayer);
       this.schedule();
     } else if (message[0] === POSES) {
       decodePoses(rest).forEach(({ object, motion }) => this.player.hear(now, object, motion));
@@ -247,13 +247,13 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     }
   }
 
-  private send(peer: Peer, lane: Lane, up: Up): void {
+  private send(peer: Peer, lane: Lane, message: FromPlayer): void {
     const [host, zone] = peer.split(":").map(Number);
-    const message = encodeUp(up);
-    const framed = new Uint8Array(1 + message.length);
-    framed[0] = ZONE;
-    framed.set(message, 1);
-    this.session.send(host ?? 0, zone ?? 0, lane, framed);
+    const bytes = encodeFromPlayer(message);
+    const tagged = new Uint8Array(1 + bytes.length);
+    tagged[0] = ZONE;
+    tagged.set(bytes, 1);
+    this.session.send(host ?? 0, zone ?? 0, lane, tagged);
   }
 
   private schedule(): void {
@@ -268,41 +268,41 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     }, Math.max(0, deadline - performance.now()));
   }
 
-  // What happens.
+  // Events of the player's machine.
 
-  private onHappening(happening: Happening): void {
-    switch (happening.kind) {
+  private onPlayerEvent(event: PlayerEvent): void {
+    switch (event.kind) {
       case "Entered":
         this.current = "playing";
-        return this.emit("entered", { avatar: happening.avatar });
+        return this.emit("entered", { avatar: event.avatar });
       case "Searching":
         this.current = "searching";
         return this.emit("searching", null);
       case "Answered":
-        return this.onAnswered(happening);
+        return this.onAnswered(event);
       case "Notice":
-        return this.decoded(happening.notice, this.game.decodeNotice, (notice) => this.emit("notice", { notice }));
+        return this.decoded(event.notice, this.game.decodeNotice, (notice) => this.emit("notice", { notice }));
       case "Sight":
         return this.view.forgetAll();
       case "Seen": {
-        const { key, seen } = happening;
+        const { key, seen } = event;
         return this.decoded(seen.shown, this.game.decodeShown, (shown) =>
           this.view.see(key, seen.object, shown, seen.motion, key === this.player.me),
         );
       }
       case "Heard":
-        return this.view.hear(happening.key, happening.motion);
+        return this.view.hear(event.key, event.motion);
       case "Lost":
-        return this.view.lose(happening.key);
+        return this.view.lose(event.key);
       case "Corrected":
-        return this.emit("corrected", { motion: happening.motion });
+        return this.emit("corrected", { motion: event.motion });
       case "Closed":
-        this.emit("closed", { why: happening.why });
-        if (happening.why === "Superseded") this.end("superseded", "you play elsewhere");
+        this.emit("closed", { why: event.why });
+        if (event.why === "Superseded") this.end("superseded", "you play elsewhere");
     }
   }
 
-  private onAnswered({ id, outcome, took }: Extract<Happening, { kind: "Answered" }>): void {
+  private onAnswered({ id, outcome, took }: Extract<PlayerEvent, { kind: "Answered" }>): void {
     const pending = this.predictions.answered(id, outcome);
     if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.answerOf(outcome), took });
   }
@@ -320,7 +320,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     }
   }
 
-  /** A game's bytes that do not decode are left out: the rest of the world goes on. */
+  /** Skips a game's bytes that do not decode, so that the rest of the world goes on. */
   private decoded<T>(bytes: Uint8Array, decode: (bytes: Uint8Array) => T, then: (value: T) => void): void {
     let value: T;
     try {

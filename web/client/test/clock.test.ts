@@ -3,12 +3,12 @@
 import { expect, test } from "vitest";
 import { WorldClock } from "../src/clock.ts";
 
-test("it follows without stepping back", () => {
+test("the estimate follows world time without stepping back", () => {
   const clock = new WorldClock();
   clock.learn(90, 100, 5_000);
   expect(clock.now(100), "behind by seconds: it jumps").toBe(5_005);
   expect(clock.now(1_100), "then runs free").toBe(6_005);
-  // The own clock ran fast: the world is 100 ms behind what we thought.
+  // The client's clock ran fast: world time is 100 ms behind the estimate.
   clock.learn(2_095, 2_100, 6_900);
   let last = clock.now(2_100);
   for (let own = 2_110; own < 3_000; own += 10) {
@@ -18,14 +18,14 @@ test("it follows without stepping back", () => {
   expect(Math.abs(last - (6_902.5 + 890))).toBeLessThan(10);
 });
 
-test("asking often does not stop it", () => {
+test("frequent questions do not stop the clock", () => {
   const clock = new WorldClock();
   clock.learn(100, 100, 5_000);
   clock.learn(200, 200, 4_900);
   expect(clock.now(200.998) - clock.now(200), "half speed").toBeCloseTo(0.499, 6);
 });
 
-test("a longer way is believed less", () => {
+test("an answer with a longer round trip is ignored", () => {
   const clock = new WorldClock();
   clock.learn(98, 100, 1_000);
   clock.learn(100, 300, 9_000);

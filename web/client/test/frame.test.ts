@@ -32,7 +32,7 @@ function lengthHex(length: number): string {
   return hex + length.toString(16).padStart(2, "0");
 }
 
-test("a length that nobody would send is refused before anything is kept for it", () => {
+test("an impossible length is refused before any memory is allocated for it", () => {
   expect(() => new FrameStream().push(unhex(lengthHex(FRAME_MAX + 1)))).toThrow(DecodeError);
   expect(() => new FrameStream().push(unhex("ffffffffff"))).toThrow(DecodeError);
 });
@@ -53,7 +53,7 @@ const CONTROLS: [string, Control][] = [
   ["04 8001", { kind: "Lagging", lost: 128 }],
 ];
 
-test("words about the connection", () => {
+test("control messages", () => {
   for (const [hex, control] of CONTROLS) {
     expect(decodeControl(unhex(hex))).toEqual(control);
     expect(encodeControl(control)).toEqual(unhex(hex));

@@ -1,4 +1,4 @@
-// Bytes written down.
+// Bytes as hex, decoded values as JSON, seeded random numbers.
 
 export function unhex(text: string): Uint8Array {
   const digits = text.replaceAll(" ", "").trim();
@@ -9,7 +9,7 @@ export function hexed(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A decoded value as vectors have it: JSON knows neither bytes nor big numbers. */
+/** A decoded value as in the vectors: JSON has neither bytes nor big numbers. */
 export function plain(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (value instanceof Uint8Array) return hexed(value);
@@ -18,7 +18,7 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, plain(it)]));
 }
 
-/** Seeded, so that a failure comes back (mulberry32): a number from 0 up to 2^32. */
+/** Seeded random numbers from 0 up to 2^32 (mulberry32), so that a failure can be repeated. */
 export function chance(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -1,19 +1,19 @@
-// What the tables (scenarios.test.ts) do not say of the player's machine: what it tells a page that draws what is in sight.
+// Events of the player's machine that the tables (scenarios.test.ts) do not show: changes of the objects in sight, for a page.
 
 import { expect, test } from "vitest";
 import { type Motion, REST } from "../src/motion.ts";
 import { Player } from "../src/player/player.ts";
-import type { Down, Shown } from "../src/protocol.ts";
+import type { ToPlayer, ShownObject } from "../src/protocol.ts";
 
 const AVATAR = { zone: 1, epoch: 1, counter: 5 };
 const motion = (sequence: number): Motion => ({ ...REST, sequence });
 
-function shown(counter: number, version: number): Shown {
+function shown(counter: number, version: number): ShownObject {
   const object = { zone: 1, epoch: 1, counter };
   return { object, incarnation: 1, version, motion: REST, shown: Uint8Array.of(version) };
 }
 
-/** A player that is in. What it does and tells is a line each. */
+/** A player that a zone has let in. Each message and event is a line. */
 class Bench {
   now = 1_000;
   readonly lines: string[] = [];
@@ -22,7 +22,7 @@ class Bench {
   constructor() {
     const config = { player: 9n, session: 1n, name: "Ada", chance: () => 0 };
     this.player = new Player(config, {
-      send: (peer, lane, up) => this.lines.push(`${peer} ${lane} ${up.kind}`),
+      send: (peer, lane, message) => this.lines.push(`${peer} ${lane} ${message.kind}`),
       raise: (it) => this.lines.push("key" in it ? `! ${it.kind} ${it.key}` : `! ${it.kind}`),
     });
     this.player.linkUp(this.now, "1:1", 1);
@@ -31,17 +31,17 @@ class Bench {
     this.take();
   }
 
-  hear(down: Down): void {
-    this.player.receive(this.now, "1:1", 1, 1, 1, down);
+  hear(message: ToPlayer): void {
+    this.player.receive(this.now, "1:1", 1, 1, 1, message);
   }
 
-  /** What was said since the last time. */
+  /** Removes and returns the lines since the last call. */
   take(): string[] {
     return this.lines.splice(0);
   }
 }
 
-test("a sight is told from the beginning, and what is known newer is told as it is known", () => {
+test("a sight raises all objects anew, in their newest known version", () => {
   const bench = new Bench();
   bench.hear({ kind: "Sight", index: 1, objects: [shown(1, 3), shown(2, 1)] });
   expect(bench.take()).toEqual(["! Sight", "! Seen 1.1.1", "! Seen 1.1.2"]);
@@ -50,7 +50,7 @@ test("a sight is told from the beginning, and what is known newer is told as it 
   expect(bench.player.inSight.get("1.1.1")?.shown).toEqual(Uint8Array.of(3));
 });
 
-test("what changes, moves or goes is told, and nothing that is old", () => {
+test("each change, motion and loss raises an event; old ones raise none", () => {
   const bench = new Bench();
   bench.hear({ kind: "Sight", index: 1, objects: [shown(1, 3), shown(2, 1), shown(5, 1)] });
   bench.take();
@@ -66,7 +66,7 @@ test("what changes, moves or goes is told, and nothing that is old", () => {
   expect(bench.take()).toEqual(["! Heard 1.1.1", "! Seen 1.1.2", "! Lost 1.1.1", "! Lost 1.1.2"]);
 });
 
-test("who was asleep itself does not take the zone for silent at once", () => {
+test("a player that was asleep itself does not take the zone for silent at once", () => {
   const bench = new Bench();
   bench.now += 3_000;
   bench.player.wake(bench.now);

@@ -26,7 +26,7 @@ test("golden poses", () => {
     const words = new Map((lines[index] ?? "").split(" ").map((word) => word.split("=") as [string, string]));
     const number = (name: string): number => Number(words.get(name) ?? 0);
     const bytes = unhex(lines[index + 1] ?? "");
-    // Times beyond 2^53 ms are no times: here they are refused.
+    // Times beyond 2^53 ms are refused here, because a number cannot hold them exactly.
     if (Number.MAX_SAFE_INTEGER < number("start")) {
       expect(() => decodePose(bytes)).toThrow(DecodeError);
       continue;
@@ -60,7 +60,7 @@ test("golden datagrams", () => {
   }
 });
 
-test("no bytes do more than be refused", () => {
+test("random bytes are refused with a DecodeError at most", () => {
   const draw = chance(7);
   for (let round = 0; round < 20_000; round++) {
     const bytes = Uint8Array.from({ length: draw() % 90 }, () => draw());

@@ -1,5 +1,5 @@
 // The player's half of the protocol by example: the tables of crates/zone/testdata/player, which crates/zone writes
-// (its README says how to read them). This player must do the same, to the letter.
+// (its README explains the notation). This player must give exactly the same lines.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ test.each(names)("%s", (name) => {
   expect(run(table)).toBe(table);
 });
 
-/** Runs a table: blocks of comments and steps, each with what the player did after `----`. */
+/** Runs a table: blocks of comments and steps, each with the player's expected lines after `----`. */
 function run(table: string): string {
   const bench = new Bench();
   const blocks = table.split("\n\n").map((block) => {

@@ -1,4 +1,4 @@
-// When a session asks the lobby again, and when it no longer does.
+// The times at which a session asks the lobby again, and the answers that end it.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lobby, LobbyError, type SessionAnswer } from "../src/lobby.ts";
@@ -27,7 +27,7 @@ function sessionAt(status: number, wait = 0) {
   return { session: new Session({ lobby, pass: "pass", answer: ANSWER }, events), asked, over };
 }
 
-test("a lobby that was asked too often is asked again when it said, however often somebody looks", async () => {
+test("a lobby that demanded a pause is asked again only after it, however often the client refreshes", async () => {
   const { session, asked } = sessionAt(429, 20_000);
   session.refresh();
   await vi.advanceTimersByTimeAsync(0);
@@ -50,7 +50,7 @@ test("a refusal that never changes ends the session", async () => {
   }
 });
 
-test("a lobby says in a header how long to wait", async () => {
+test("the header Retry-After sets the pause", async () => {
   const answer = (after: string) => new Response('{"error":"slowly"}', { status: 429, headers: { "retry-after": after } });
   for (const [after, wait] of [["3", 3_000], ["86400", 60_000], ["soon", 0]] as const) {
     vi.stubGlobal("fetch", () => Promise.resolve(answer(after)));

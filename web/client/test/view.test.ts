@@ -30,7 +30,7 @@ test("a turn that is known late does not make it jump, and the difference fades"
   expect(last).toBeCloseTo(900, -1);
 });
 
-test("whoever was moved far away is there at once", () => {
+test("an object that was moved far away is there at once", () => {
   const track = new Track(going(0, 0, 0), 0);
   track.add(going(0, 90_000, 0, { generation: 1 }));
   track.move(16, 16);
@@ -44,7 +44,7 @@ test("an older motion changes nothing", () => {
   expect(track.x).toBe(500);
 });
 
-test("others are drawn a moment ago, steady things and the own avatar now", () => {
+test("other objects are drawn a moment ago, steady ones and the own avatar now", () => {
   const view = new View<string>({ isSteady: (shown) => shown === "rocket" });
   const id = (counter: number) => ({ zone: 1, epoch: 1, counter });
   view.update(1_000, null, REST);
@@ -52,29 +52,29 @@ test("others are drawn a moment ago, steady things and the own avatar now", () =
   view.see("b", id(2), "rocket", going(0, 0, 1_000), false);
   view.see("c", id(3), "me", going(0, 0, 1_000), true);
   view.update(1_000, "c", going(0, 0, 1_000));
-  expect(["a", "b", "c"].map((key) => view.things.get(key)?.track.x)).toEqual([900, 1_000, 1_000]);
+  expect(["a", "b", "c"].map((key) => view.objects.get(key)?.track.x)).toEqual([900, 1_000, 1_000]);
 });
 
-test("what is told anew stays what it was; what is not told is gone", () => {
+test("an object that is seen again stays the same value; one that is not seen is dropped", () => {
   const view = new View<string>();
   const id = { zone: 1, epoch: 1, counter: 1 };
   view.see("a", id, "one", REST, false);
   view.see("b", id, "two", REST, false);
-  const before = view.things.get("a");
+  const before = view.objects.get("a");
   view.forgetAll();
   view.see("a", id, "changed", REST, false);
   view.update(16, null, REST);
-  expect(view.things.get("a")).toBe(before);
+  expect(view.objects.get("a")).toBe(before);
   expect(before?.shown).toBe("changed");
-  expect([...view.things.keys()]).toEqual(["a"]);
+  expect([...view.objects.keys()]).toEqual(["a"]);
 });
 
-test("what begins in the future is not there yet", () => {
+test("an object whose motion begins in the future has not begun", () => {
   const view = new View<string>();
   view.update(1_000, null, REST);
   view.see("a", { zone: 1, epoch: 1, counter: 1 }, "new", going(1_000, 0, 0), false);
   view.update(1_050, null, REST);
-  expect(view.things.get("a")?.track.hasBegun).toBe(false);
+  expect(view.objects.get("a")?.track.hasBegun).toBe(false);
   view.update(1_100, null, REST);
-  expect(view.things.get("a")?.track.hasBegun).toBe(true);
+  expect(view.objects.get("a")?.track.hasBegun).toBe(true);
 });

@@ -1,8 +1,8 @@
-// `window.kosmos`: what tests and curious players may look at and do. Everything goes the way of the page itself:
-// nothing here can do what a player cannot.
+// `window.kosmos`: an interface for tests and curious players. It uses the same functions as the page: it can do nothing
+// that a player cannot.
 
 import { idOf } from "@ecumene/client";
-import type { Terms } from "./game/deeds.ts";
+import type { Terms } from "./game/player_actions.ts";
 import { type KosmosAnswer, type Shown, meOf } from "./game/kosmos.ts";
 import type { Play } from "./game/play.ts";
 
@@ -17,30 +17,30 @@ export interface Seen {
 export interface KosmosHook {
   /** "login" before a world is entered, then its state: joining, playing, searching, over. */
   state(): string;
-  /** The own avatar, with all it has and how it moves, m/s; null while not in. */
+  /** The player's avatar, with its goods and its velocity, m/s; null before the player has entered. */
   me(): (Seen & { mine: ReturnType<typeof meOf>; velocity: { x: number; y: number } }) | null;
   objects(): Seen[];
-  /** Walks that way, as held keys would. */
+  /** Walks in this direction, as held keys do. */
   walk(dx: number, dy: number): void;
   stop(): void;
-  /** Walks to a place; true when there. */
+  /** Walks to a place; true on arrival. */
   walkTo(x: number, y: number, near?: number): Promise<boolean>;
   fire(angle: number): Promise<KosmosAnswer> | null;
   pickUp(key: string): Promise<KosmosAnswer>;
   drop(slot: number): Promise<KosmosAnswer>;
   offer(to: string, terms: Terms): Promise<KosmosAnswer>;
-  /** Accepts what somebody offers. */
+  /** Accepts the offer of another player. */
   accept(from: string): Promise<KosmosAnswer> | null;
   say(text: string): Promise<KosmosAnswer>;
-  /** Where something in sight is on the screen, in pixels. */
+  /** Screen position of an object in sight, in pixels. */
   screen(key: string): { x: number; y: number } | null;
-  /** What was told and answered lately. */
+  /** The latest notices and results. */
   notices(): unknown[];
   answers(): unknown[];
   status(): ReturnType<Play["world"]["status"]> | null;
   /** The zones of the world, with their corners in metres. */
   zones(): { zone: number; corners: [number, number][] }[];
-  /** World time as this page believes it, ms. */
+  /** World time as this page estimates it, ms. */
   now(): number;
 }
 
@@ -50,7 +50,7 @@ declare global {
   }
 }
 
-/** `current` gives the visit that goes on, if any. */
+/** `current` returns the present visit, if any. */
 export function installHook(current: () => Play | null, screenOf: (x: number, y: number) => { x: number; y: number }): void {
   const playing = (): Play => {
     const play = current();
@@ -58,7 +58,7 @@ export function installHook(current: () => Play | null, screenOf: (x: number, y:
     return play;
   };
   const seen = (key: string): Seen | null => {
-    const thing = current()?.world.things.get(key);
+    const thing = current()?.world.objects.get(key);
     if (thing === undefined) return null;
     return { key, x: thing.track.x / 1000, y: thing.track.y / 1000, shown: thing.shown };
   };
@@ -71,7 +71,7 @@ export function installHook(current: () => Play | null, screenOf: (x: number, y:
       const { x, y } = play.world.motion.velocity;
       return { ...own, mine: meOf(play.world), velocity: { x: x / 1000, y: y / 1000 } };
     },
-    objects: () => [...(current()?.world.things.keys() ?? [])].flatMap((key) => seen(key) ?? []),
+    objects: () => [...(current()?.world.objects.keys() ?? [])].flatMap((key) => seen(key) ?? []),
     walk: (dx, dy) => playing().walk(dx, dy),
     stop: () => playing().steering.stop(),
     walkTo: (x, y, near) => playing().steering.walkTo(x, y, near),
@@ -80,21 +80,21 @@ export function installHook(current: () => Play | null, screenOf: (x: number, y:
       play.steering.angle = angle;
       return play.fireNow(angle);
     },
-    pickUp: (key) => playing().deeds.pickUp(key),
-    drop: (slot) => playing().deeds.drop(slot),
-    offer: (to, terms) => playing().deeds.offer(idOf(to), terms),
+    pickUp: (key) => playing().actions.pickUp(key),
+    drop: (slot) => playing().actions.drop(slot),
+    offer: (to, terms) => playing().actions.offer(idOf(to), terms),
     accept: (from) => {
-      const { deeds } = playing();
-      const found = deeds.offersToMe().find((it) => it.from.key === from);
-      return found === undefined ? null : deeds.accept(found.from.object, found.offer);
+      const { actions } = playing();
+      const found = actions.offersToMe().find((it) => it.from.key === from);
+      return found === undefined ? null : actions.accept(found.from.object, found.offer);
     },
-    say: (text) => playing().deeds.say(text),
+    say: (text) => playing().actions.say(text),
     screen: (key) => {
       const thing = seen(key);
       return thing === null ? null : screenOf(thing.x, thing.y);
     },
-    notices: () => current()?.journal.notices ?? [],
-    answers: () => current()?.journal.answers ?? [],
+    notices: () => current()?.recentEvents.notices ?? [],
+    answers: () => current()?.recentEvents.answers ?? [],
     status: () => current()?.world.status() ?? null,
     zones: () =>
       (current()?.world.info.zones ?? []).map(({ zone, corners }) => ({

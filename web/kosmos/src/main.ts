@@ -1,8 +1,8 @@
-// The page: log in, play, and what to say when it is over.
+// The page: log-in, play, and the screen after the end of a session.
 //
 // ?name=Ada&autoplay enters at once; ?transport=websocket (or webtransport) uses only that.
 
-import "pixi.js/unsafe-eval"; // So that a page whose rules forbid made-up code can draw, too.
+import "pixi.js/unsafe-eval"; // PixiJS without eval, because a content security policy may forbid it.
 import { Lobby, type Pass, type SessionEnd, type TransportKind } from "@ecumene/client";
 import { Attract } from "./game/attract.ts";
 import { Play } from "./game/play.ts";
@@ -13,10 +13,10 @@ import { Scene } from "./scene/scene.ts";
 import { $ } from "./ui/dom.ts";
 import { Login, keepPass } from "./ui/login.ts";
 
-/** A frame after a long pause, such as a hidden page, is drawn as one of this length, ms. */
+/** The longest time step of a frame, ms: after a hidden page the animation must not jump. */
 const PASSED_MAX = 100;
 
-/** How long to wait for a place in the world, ms. */
+/** Longest wait for admission to the world, ms. */
 const ENTER_WITHIN = 15_000;
 
 const query = new URLSearchParams(location.search);
@@ -42,7 +42,7 @@ async function start(): Promise<void> {
     if (play !== null) play.frame(now, passed);
     else {
       attract.update(now, passed, scene.effects);
-      scene.draw({ things: attract.things, me: null, overlays: [], eye: attract.eye(now) }, now, passed);
+      scene.draw({ objects: attract.objects, me: null, overlays: [], eye: attract.eye(now) }, now, passed);
     }
     requestAnimationFrame(frame);
   };
@@ -66,7 +66,7 @@ async function enter(scene: Scene, pass: Pass, login: Login): Promise<void> {
   document.body.dataset["mode"] = "play";
 }
 
-/** Whoever is let in by nobody hears so, instead of waiting for ever. */
+/** Fails if no zone lets the player in, instead of waiting for ever. */
 function entered({ world }: Play): Promise<void> {
   return new Promise((resolve, reject) => {
     const patience = setTimeout(() => {
@@ -80,7 +80,7 @@ function entered({ world }: Play): Promise<void> {
   });
 }
 
-/** What is said when it is over: title, text (the lobby's, if none stands here) and what the button does. */
+/** Texts after the end of a session: title, text (null: the lobby's) and button. */
 const ENDS: Record<SessionEnd, [string, string | null, string]> = {
   superseded: ["You play elsewhere", "Your avatar was taken over by another window or device.", "Play here"],
   "logged-out": ["Please log in again", null, "Log in"],

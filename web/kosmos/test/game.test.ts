@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Corner, depth, innerEdges, signs } from "../src/game/region.ts";
-import { goodsText } from "../src/game/words.ts";
+import { goodsText } from "../src/game/texts.ts";
 
 const SQUARE: Corner[] = [[-10, -10], [10, -10], [10, 10], [-10, 10]];
 
@@ -24,7 +24,7 @@ test("borders are the sides that zones share; names stand on either side", () =>
   expect(innerEdges(SQUARE, [{ zone: 1, corners: SQUARE }])).toEqual([]);
 });
 
-test("goods in words", () => {
+test("goods as text", () => {
   expect(goodsText(0, undefined)).toBe("nothing");
   expect(goodsText(1, "Gem")).toBe("1 coin and a gem");
   expect(goodsText(5, undefined)).toBe("5 coins");

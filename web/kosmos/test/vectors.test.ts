@@ -1,4 +1,4 @@
-// The generated module reads and writes what Rust does.
+// The generated module decodes and encodes every vector as Rust does.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
-//! Whoever leaves is gone.
+//! A player who leaves, or whose client is dropped, is disconnected.
 
-use crate::house::TestWorld;
+use crate::test_world::TestWorld;
 use client::{Client, Login, Transport};
 use kosmos::Kosmos;
 
@@ -13,7 +13,7 @@ async fn connect(world: &TestWorld) -> Client<Kosmos> {
 async fn hosts_do_not_count_a_player_who_left() {
     let mut world = TestWorld::start().await;
     let player = connect(&world).await;
-    world.hears().await;
+    world.receives_a_message().await;
     world.connected(1).await;
     player.leave().await;
     world.connected(0).await;
@@ -23,7 +23,7 @@ async fn hosts_do_not_count_a_player_who_left() {
 async fn hosts_do_not_count_a_player_who_was_dropped() {
     let mut world = TestWorld::start().await;
     let player = connect(&world).await;
-    world.hears().await;
+    world.receives_a_message().await;
     world.connected(1).await;
     drop(player);
     world.connected(0).await;

@@ -1,5 +1,5 @@
-//! Stays in a world whose lobby and host are played by the test: what a player's end does when they say no, or goodbye.
+//! Sessions in a world whose lobby and host are part of the test: refusals, and leaving.
 
-mod house;
 mod leaving;
 mod refusals;
+mod test_world;

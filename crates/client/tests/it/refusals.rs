@@ -1,10 +1,10 @@
-//! What a lobby's no means for a stay.
+//! The effect of the lobby's refusals on a session.
 
-use crate::house::TestWorld;
+use crate::test_world::TestWorld;
 use axum::http::StatusCode;
 use client::{
-    ActError, Client, HistoryWriter, Lobby, LobbyError, Login, Pass, SessionInfo, Stay, StayOptions,
-    Transport,
+    ActError, Client, HistoryWriter, LobbyClient, LobbyClientError, Login, Pass, Session, SessionInfo,
+    SessionOptions, Transport,
 };
 use kosmos::{Action, Kosmos};
 use net::dial::Dialer;
@@ -17,43 +17,44 @@ fn pass() -> Pass {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn how_long_to_wait_is_read_from_the_answer() {
+async fn the_wait_is_read_from_the_answer() {
     let world = TestWorld::start().await;
     let often = StatusCode::TOO_MANY_REQUESTS;
     world.refuse([(often, Some("7")), (often, None), (often, Some("a while")), (often, Some("86400"))]);
     world.refuse([(StatusCode::UNAUTHORIZED, None)]);
-    let lobby = Lobby::new(&world.lobby);
+    let lobby = LobbyClient::new(&world.lobby);
     for seconds in [7, 1, 1, 60] {
         let wait = Duration::from_secs(seconds);
         let refused = lobby.session(&pass()).await;
-        assert_eq!(refused, Err(LobbyError::TooOften(wait, "not now".to_owned())));
+        assert_eq!(refused, Err(LobbyClientError::TooOften(wait, "not now".to_owned())));
     }
-    assert_eq!(lobby.session(&pass()).await, Err(LobbyError::Refused(401, "not now".to_owned())));
+    assert_eq!(lobby.session(&pass()).await, Err(LobbyClientError::Refused(401, "not now".to_owned())));
 }
 
-/// Nobody answers where the host should be, and the lobby gives no more tokens: the owner hears that it is over.
+/// At the host's address nothing answers, and the lobby gives no more tokens: the session ends.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stay_ends_when_the_lobby_says_no_for_ever() {
+async fn a_session_ends_when_the_lobby_refuses_for_good() {
     for status in [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED] {
         let world = TestWorld::start().await;
         let dialer = Dialer::new().unwrap();
-        let options = StayOptions {
+        let options = SessionOptions {
             transport: Transport::WebSocket,
             dialer,
             history: HistoryWriter::default(),
             seed: 1,
         };
-        let (heard, mut happenings) = mpsc::unbounded_channel();
-        let make = |config, _: &SessionInfo| node::Client::new(config);
-        let stay = Stay::begin(&Lobby::new(&world.lobby), &pass(), options, make, heard).await.unwrap();
+        let (received, mut player_events) = mpsc::unbounded_channel();
+        let make = |config, _: &SessionInfo| node::ClientNode::new(config);
+        let session =
+            Session::begin(&LobbyClient::new(&world.lobby), &pass(), options, make, received).await.unwrap();
         world.refuse([(status, None)]);
-        while happenings.recv().await.is_some() {}
-        assert!(stay.counts.ended.load(Ordering::Relaxed), "{status}");
+        while player_events.recv().await.is_some() {}
+        assert!(session.counters.ended.load(Ordering::Relaxed), "{status}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_for_an_answer_hears_that_the_stay_is_over() {
+async fn an_unanswered_action_fails_when_the_session_is_over() {
     let world = TestWorld::start().await;
     let login = Login::Again(pass());
     let mut player: Client<Kosmos> =

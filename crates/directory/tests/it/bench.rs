@@ -1,102 +1,104 @@
-//! One directory, lived through by the dullest model of it: a map and a counter.
+//! One directory over several runs of its process, compared with the simplest model of it: a map and a counter.
 //!
-//! [`live`] is the judge of [directory-01] to [directory-03]. It says what is wrong instead of panicking,
-//! so that planted bugs can prove that it sees them.
+//! [`run_all`] checks [directory-01] to [directory-03]. It returns the first mistake instead of panicking,
+//! so that planted bugs can prove that it notices them.
 
-use directory::{Durable, OpenError, Settings};
-use machine::directory::{Done, Entry, Key, Request, Revision, Write};
+use directory::{DirectoryOpenError, DirectorySettings, DurableDirectory};
+use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Rng, Ticket, Time};
 use std::collections::BTreeMap;
-use store::{Limits, Media, MediaError, Memory, StoreError};
+use store::{LogLimits, Media, MediaError, MemoryDisk, StoreError};
 
-/// Snapshots and segments change hands all the time.
-pub const SMALL: Settings = Settings { snapshot_every: 5, limits: Limits { segment_bytes: 80 } };
+/// Small enough that snapshots and segments are replaced all the time.
+pub const SMALL: DirectorySettings =
+    DirectorySettings { snapshot_every: 5, limits: LogLimits { segment_bytes: 80 } };
 
 const KEYS: [&str; 4] = ["balancer", "map", "zone/1", "zone/2"];
 
-/// From one opening to the next death.
+/// One run of the directory's process: from one opening to the next crash.
 #[derive(Clone, Debug)]
-pub struct Life {
-    /// Where the caller's clock starts in this life: anywhere, as after a reboot.
+pub struct DirectoryRun {
+    /// The caller's time at the start of this run: anything, as after a reboot.
     pub now: u64,
-    pub steps: Vec<Step>,
+    pub steps: Vec<DirectoryStep>,
     /// The power fails after so many changes and syncs of the disk, those of the opening among them.
     pub power: Option<u64>,
     pub is_killed: bool,
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum DirectoryStep {
     /// Key, right or wrong guess of its revision, new value.
     Swap(Vec<(usize, bool, Option<Vec<u8>>)>),
     /// Wait, then ask for the time.
     Clock(u64),
-    /// The next sync fails.
     FailSync,
 }
 
-/// What the directory should hold.
+/// The expected contents of the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Model {
+struct DirectoryModel {
     revision: u64,
     held: BTreeMap<Key, (u64, Vec<u8>)>,
 }
 
-/// Lives all the lives on one disk, and says what was wrong first.
-pub fn live(lives: &[Life], seed: u64, forgets_syncs: bool) -> Result<(), String> {
+/// Carries out all runs on one disk, and returns the first mistake.
+pub fn run_all(runs: &[DirectoryRun], seed: u64, forgets_syncs: bool) -> Result<(), String> {
     let mut rng = Rng::seeded(seed);
-    let mut disk = Memory::new();
-    let mut possible = vec![Model::default()];
+    let mut disk = MemoryDisk::new();
+    let mut possible = vec![DirectoryModel::default()];
     let mut last_time = Time::ZERO;
-    for life in lives {
-        if let Some(after) = life.power {
+    for run in runs {
+        if let Some(after) = run.power {
             disk.cut_power_after(after);
         }
-        possible = live_one(life, &mut disk, possible, &mut last_time, &mut rng, forgets_syncs)?;
-        if !life.is_killed || life.power.is_some() {
+        possible = run_one(run, &mut disk, possible, &mut last_time, &mut rng, forgets_syncs)?;
+        if !run.is_killed || run.power.is_some() {
             disk.crash(&mut rng);
         }
         disk.heal();
     }
-    let calm = Life { now: 0, steps: vec![Step::Clock(0)], power: None, is_killed: true };
-    live_one(&calm, &mut disk, possible, &mut last_time, &mut rng, forgets_syncs).map(drop)
+    let quiet = DirectoryRun { now: 0, steps: vec![DirectoryStep::Clock(0)], power: None, is_killed: true };
+    run_one(&quiet, &mut disk, possible, &mut last_time, &mut rng, forgets_syncs).map(drop)
 }
 
-fn live_one(
-    life: &Life,
-    disk: &mut Memory,
-    possible: Vec<Model>,
+fn run_one(
+    run: &DirectoryRun,
+    disk: &mut MemoryDisk,
+    possible: Vec<DirectoryModel>,
     last_time: &mut Time,
     rng: &mut Rng,
     forgets_syncs: bool,
-) -> Result<Vec<Model>, String> {
-    let mut now = Time::from_micros(life.now);
-    let mut directory = match Durable::open(Disk { disk, forgets_syncs }, now, SMALL) {
+) -> Result<Vec<DirectoryModel>, String> {
+    let mut now = Time::from_micros(run.now);
+    let mut directory = match DurableDirectory::open(SyncSkippingDisk { disk, forgets_syncs }, now, SMALL) {
         Ok(directory) => directory,
-        Err(OpenError::Store(StoreError::Media(_))) if life.power.is_some() => return Ok(possible),
+        Err(DirectoryOpenError::Store(StoreError::Media(_))) if run.power.is_some() => return Ok(possible),
         Err(error) => return Err(format!("did not open: {error}")),
     };
-    let mut model = Model::read_from(&mut directory);
+    let mut model = DirectoryModel::read_from(&mut directory);
     if !possible.contains(&model) {
         return Err(format!("found {model:?}\nwhich is none of {possible:?}"));
     }
-    for step in &life.steps {
+    for step in &run.steps {
         let before = model.clone();
         match step {
-            Step::FailSync => directory.media_mut().disk.fail_next_sync(rng),
-            Step::Swap(writes) => {
+            DirectoryStep::FailSync => directory.media_mut().disk.fail_next_sync(rng),
+            DirectoryStep::Swap(writes) => {
                 let writes = model.writes(writes);
                 let expected = model.swap(&writes);
-                let answer = directory.serve(now, Request::Swap { ticket: Ticket(1), writes });
-                if let Done::Unknown { .. } = answer {
+                let answer = directory.serve(now, DirectoryRequest::Swap { ticket: Ticket(1), writes });
+                if let DirectoryReply::Unknown { .. } = answer {
                     return silent(directory, vec![before, model]);
                 }
                 same(&answer, &expected)?;
             }
-            Step::Clock(wait) => {
+            DirectoryStep::Clock(wait) => {
                 now = Time::from_micros(now.as_micros().saturating_add(*wait));
-                let answer = directory.serve(now, Request::Clock { ticket: Ticket(1) });
-                let Done::Clock { time, .. } = answer else { return silent(directory, vec![model]) };
+                let answer = directory.serve(now, DirectoryRequest::Clock { ticket: Ticket(1) });
+                let DirectoryReply::Clock { time, .. } = answer else {
+                    return silent(directory, vec![model]);
+                };
                 if time < *last_time {
                     return Err(format!("the clock went back from {last_time} to {time}"));
                 }
@@ -106,22 +108,25 @@ fn live_one(
         if directory.failure().is_some() {
             return silent(directory, vec![model]);
         }
-        same(&Model::read_from(&mut directory), &model)?;
+        same(&DirectoryModel::read_from(&mut directory), &model)?;
     }
     Ok(vec![model])
 }
 
-/// A directory that failed answers nothing any more, whatever it is asked.
-fn silent(mut directory: Durable<Disk>, possible: Vec<Model>) -> Result<Vec<Model>, String> {
+/// A directory that failed answers every request with `Unknown`.
+fn silent(
+    mut directory: DurableDirectory<SyncSkippingDisk>,
+    possible: Vec<DirectoryModel>,
+) -> Result<Vec<DirectoryModel>, String> {
     let ticket = Ticket(9);
-    let write = Write { key: Key("map".to_owned()), expected: Revision(0), value: None };
+    let write = DirectoryWrite { key: Key("map".to_owned()), expected: Revision(0), value: None };
     let requests = [
-        Request::Read { ticket, keys: vec![Key("map".to_owned())] },
-        Request::Swap { ticket, writes: vec![write] },
-        Request::Clock { ticket },
+        DirectoryRequest::Read { ticket, keys: vec![Key("map".to_owned())] },
+        DirectoryRequest::Swap { ticket, writes: vec![write] },
+        DirectoryRequest::Clock { ticket },
     ];
     for request in requests {
-        same(&directory.serve(Time::MAX, request), &Done::Unknown { ticket })?;
+        same(&directory.serve(Time::MAX, request), &DirectoryReply::Unknown { ticket })?;
     }
     if directory.failure().is_none() { Err("unknown, and no failure".to_owned()) } else { Ok(possible) }
 }
@@ -130,12 +135,12 @@ fn same<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(), S
     if found == expected { Ok(()) } else { Err(format!("{found:?}\nshould be {expected:?}")) }
 }
 
-impl Model {
-    /// What the directory answers when asked for every key.
-    fn read_from(directory: &mut Durable<Disk>) -> Self {
+impl DirectoryModel {
+    /// The directory's answer to a read of every key.
+    fn read_from(directory: &mut DurableDirectory<SyncSkippingDisk>) -> Self {
         let keys: Vec<Key> = KEYS.map(|key| Key(key.to_owned())).to_vec();
-        let read = Request::Read { ticket: Ticket(2), keys: keys.clone() };
-        let Done::Read { entries, .. } = directory.serve(Time::ZERO, read) else {
+        let read = DirectoryRequest::Read { ticket: Ticket(2), keys: keys.clone() };
+        let DirectoryReply::Read { entries, .. } = directory.serve(Time::ZERO, read) else {
             panic!("a read went unanswered")
         };
         assert_eq!(
@@ -148,21 +153,21 @@ impl Model {
         Self { revision: directory.directory().revision().0, held }
     }
 
-    fn writes(&self, raw: &[(usize, bool, Option<Vec<u8>>)]) -> Vec<Write> {
+    fn writes(&self, raw: &[(usize, bool, Option<Vec<u8>>)]) -> Vec<DirectoryWrite> {
         let mut writes = BTreeMap::new();
         for (key, is_right, value) in raw {
             let key = Key(KEYS[key % KEYS.len()].to_owned());
             let revision = self.entry(&key).revision.0;
             let expected = Revision(if *is_right { revision } else { revision + 1 });
-            writes.insert(key.clone(), Write { key, expected, value: value.clone() });
+            writes.insert(key.clone(), DirectoryWrite { key, expected, value: value.clone() });
         }
         writes.into_values().collect()
     }
 
-    fn swap(&mut self, writes: &[Write]) -> Done {
+    fn swap(&mut self, writes: &[DirectoryWrite]) -> DirectoryReply {
         let ticket = Ticket(1);
         if writes.iter().any(|write| self.entry(&write.key).revision != write.expected) {
-            return Done::Lost {
+            return DirectoryReply::Lost {
                 ticket,
                 entries: writes.iter().map(|write| self.entry(&write.key)).collect(),
             };
@@ -174,23 +179,23 @@ impl Model {
                 None => self.held.remove(&write.key),
             };
         }
-        Done::Won { ticket, revision: Revision(self.revision) }
+        DirectoryReply::Won { ticket, revision: Revision(self.revision) }
     }
 
-    fn entry(&self, key: &Key) -> Entry {
+    fn entry(&self, key: &Key) -> DirectoryEntry {
         let (revision, value) = self.held.get(key).cloned().unwrap_or_default();
-        Entry { key: key.clone(), revision: Revision(revision), value }
+        DirectoryEntry { key: key.clone(), revision: Revision(revision), value }
     }
 }
 
 /// A disk that may leave out every sync: a planted bug.
 #[derive(Debug)]
-pub struct Disk<'a> {
-    disk: &'a mut Memory,
+pub struct SyncSkippingDisk<'a> {
+    disk: &'a mut MemoryDisk,
     forgets_syncs: bool,
 }
 
-impl Media for Disk<'_> {
+impl Media for SyncSkippingDisk<'_> {
     fn list(&self) -> Result<Vec<String>, MediaError> {
         self.disk.list()
     }

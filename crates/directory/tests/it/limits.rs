@@ -1,13 +1,13 @@
-//! What is refused, and counted.
+//! Requests that are refused, and counted.
 
 use directory::config::{KEY_MAX, KEYS_MAX, REQUEST_KEYS_MAX, VALUE_MAX};
-use directory::{Directory, Durable, Refusal, Settings, SwapError};
-use machine::directory::{Done, Entry, Key, Request, Revision, Write};
+use directory::{Directory, DirectoryRefusal, DirectorySettings, DurableDirectory, SwapError};
+use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Ticket, Time};
-use store::Memory;
+use store::MemoryDisk;
 
-fn put(key: impl Into<String>, value: usize) -> Write {
-    Write { key: Key(key.into()), expected: Revision(0), value: Some(vec![0; value]) }
+fn put(key: impl Into<String>, value: usize) -> DirectoryWrite {
+    DirectoryWrite { key: Key(key.into()), expected: Revision(0), value: Some(vec![0; value]) }
 }
 
 #[test]
@@ -15,10 +15,10 @@ fn limits_hold_to_the_byte() {
     let mut directory = Directory::new(Time::ZERO);
     let many = |count: usize| (0..count).map(|it| put(format!("many/{it}"), 1)).collect::<Vec<_>>();
     let cases = [
-        (vec![put("k".repeat(KEY_MAX + 1), 1)], Refusal::KeyTooLong(KEY_MAX + 1)),
-        (vec![put("k", VALUE_MAX + 1)], Refusal::ValueTooLong(VALUE_MAX + 1)),
-        (many(REQUEST_KEYS_MAX + 1), Refusal::TooManyInRequest(REQUEST_KEYS_MAX + 1)),
-        (vec![put("k", 1), put("k", 2)], Refusal::Twice(Key("k".into()))),
+        (vec![put("k".repeat(KEY_MAX + 1), 1)], DirectoryRefusal::KeyTooLong(KEY_MAX + 1)),
+        (vec![put("k", VALUE_MAX + 1)], DirectoryRefusal::ValueTooLong(VALUE_MAX + 1)),
+        (many(REQUEST_KEYS_MAX + 1), DirectoryRefusal::TooManyInRequest(REQUEST_KEYS_MAX + 1)),
+        (vec![put("k", 1), put("k", 2)], DirectoryRefusal::Twice(Key("k".into()))),
     ];
     for (writes, refusal) in cases {
         assert_eq!(directory.swap(&writes), Err(SwapError::Refused(refusal)));
@@ -36,39 +36,40 @@ fn a_full_directory_takes_only_what_makes_room() {
         directory.swap(&writes.collect::<Vec<_>>()).unwrap();
     }
     let refused = directory.swap(&[put("one more", 1)]);
-    assert_eq!(refused, Err(SwapError::Refused(Refusal::TooManyKeys(KEYS_MAX + 1))));
-    let remove = Write { key: Key("0/0".into()), expected: Revision(1), value: None };
+    assert_eq!(refused, Err(SwapError::Refused(DirectoryRefusal::TooManyKeys(KEYS_MAX + 1))));
+    let remove = DirectoryWrite { key: Key("0/0".into()), expected: Revision(1), value: None };
     assert!(directory.swap(&[put("one more", 1), remove]).is_ok());
     assert_eq!(directory.entries().count(), KEYS_MAX);
 }
 
-/// Full to the limit, it still fits a snapshot.
+/// A directory full to its limits still fits into a snapshot.
 #[test]
 fn the_largest_swaps_are_kept() {
-    let settings = Settings { snapshot_every: 2, ..Settings::default() };
-    let mut directory = Durable::open(Memory::new(), Time::ZERO, settings).unwrap();
+    let settings = DirectorySettings { snapshot_every: 2, ..DirectorySettings::default() };
+    let mut directory = DurableDirectory::open(MemoryDisk::new(), Time::ZERO, settings).unwrap();
     for chunk in 0..3 {
         let key = |it: usize| format!("{chunk}/{it:0width$}", width = KEY_MAX - 2);
         let writes = (0..REQUEST_KEYS_MAX).map(|it| put(key(it), VALUE_MAX)).collect();
-        let answer = directory.serve(Time::ZERO, Request::Swap { ticket: Ticket(chunk), writes });
-        assert!(matches!(answer, Done::Won { .. }));
+        let answer = directory.serve(Time::ZERO, DirectoryRequest::Swap { ticket: Ticket(chunk), writes });
+        assert!(matches!(answer, DirectoryReply::Won { .. }));
     }
-    let directory = Durable::open(directory.into_media(), Time::ZERO, settings).unwrap();
+    let directory = DurableDirectory::open(directory.into_media(), Time::ZERO, settings).unwrap();
     assert_eq!(directory.directory().entries().count(), 3 * REQUEST_KEYS_MAX);
 }
 
-/// A refused swap never happens, which is what `Lost` says; a refused read tells nothing.
+/// A refused swap never happens, which is what `Lost` says; a refused read gives no information.
 #[test]
 fn refusals_are_answered_and_counted() {
-    let mut directory = Durable::open(Memory::new(), Time::ZERO, Settings::default()).unwrap();
+    let mut directory =
+        DurableDirectory::open(MemoryDisk::new(), Time::ZERO, DirectorySettings::default()).unwrap();
     let writes = vec![put("k", VALUE_MAX + 1)];
-    let nothing = Entry { key: Key("k".into()), revision: Revision(0), value: vec![] };
-    let answer = directory.serve(Time::ZERO, Request::Swap { ticket: Ticket(1), writes });
-    assert_eq!(answer, Done::Lost { ticket: Ticket(1), entries: vec![nothing] });
+    let nothing = DirectoryEntry { key: Key("k".into()), revision: Revision(0), value: vec![] };
+    let answer = directory.serve(Time::ZERO, DirectoryRequest::Swap { ticket: Ticket(1), writes });
+    assert_eq!(answer, DirectoryReply::Lost { ticket: Ticket(1), entries: vec![nothing] });
     let keys = vec![Key("k".into()); REQUEST_KEYS_MAX + 1];
-    let answer = directory.serve(Time::ZERO, Request::Read { ticket: Ticket(2), keys });
-    assert_eq!(answer, Done::Unknown { ticket: Ticket(2) });
-    let last = Refusal::TooManyInRequest(REQUEST_KEYS_MAX + 1);
+    let answer = directory.serve(Time::ZERO, DirectoryRequest::Read { ticket: Ticket(2), keys });
+    assert_eq!(answer, DirectoryReply::Unknown { ticket: Ticket(2) });
+    let last = DirectoryRefusal::TooManyInRequest(REQUEST_KEYS_MAX + 1);
     assert_eq!(directory.directory().refusals(), (2, Some(&last)));
     assert_eq!(directory.failure(), None);
 }

@@ -1,4 +1,4 @@
-//! What the directory promises, seen from outside. The contracts [directory-01] to [directory-05] stand in
+//! The promises of the directory, tested from outside. The contracts [directory-01] to [directory-05] stand in
 //! `docs/store.md`.
 
 #![allow(clippy::unwrap_used, reason = "all of this binary is a test, its helper functions too")]

@@ -1,11 +1,11 @@
-//! What things are called in TypeScript.
+//! Names of types and fields in TypeScript.
 
 use super::{is_declared, parts};
 use crate::schema::{plain_name, text};
 use postcard_schema::schema::{NamedType, NamedValue};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the module uses itself, or everybody's code does: a game's type of that name gets a number.
+/// Names that the module itself uses, or that JavaScript defines: a game's type of such a name gets a number.
 const TAKEN: [&str; 20] = [
     "Array",
     "BigInt",
@@ -29,15 +29,16 @@ const TAKEN: [&str; 20] = [
     "Uint8Array",
 ];
 
-/// Each declared type's name, by its shape. Two types of one name and one shape are one type.
-pub(super) struct Names(BTreeMap<String, String>);
+/// The name of each declared type, by its schema text. Two types of one name and one schema are one type.
+pub(super) struct TypeNames(BTreeMap<String, String>);
 
-impl Names {
-    /// Names for everything in `schemas`, whose own names are kept for them.
+impl TypeNames {
+    /// Chooses names for all types in `schemas`; the names of the roles are reserved.
     pub(super) fn of(schemas: &[(&str, &'static NamedType)]) -> Self {
         let mut names = Self(BTreeMap::new());
         let mut taken: BTreeSet<String> = TAKEN.into_iter().map(str::to_owned).collect();
         taken.extend(schemas.iter().map(|(role, _)| (*role).to_owned()));
+        // Roles first, so that another type of the same name gets the number.
         for (role, schema) in schemas {
             if is_declared(schema.ty) && type_name(schema.name) == *role {
                 names.0.insert(text(schema), (*role).to_owned());
@@ -66,7 +67,7 @@ fn free_name(wish: &str, taken: &mut BTreeSet<String>) -> String {
     names.find(|name| taken.insert(name.clone())).expect("numbers do not end")
 }
 
-/// A Rust type's name, as one that no keyword of TypeScript can be.
+/// The name of a Rust type, made to start with a capital letter, so that it is no keyword of TypeScript.
 fn type_name(name: &str) -> String {
     let word: String = plain_name(name).chars().filter(|it| it.is_alphanumeric() || *it == '_').collect();
     match word.chars().next() {
@@ -75,31 +76,31 @@ fn type_name(name: &str) -> String {
     }
 }
 
-/// What a struct's fields are called.
+/// The TypeScript names of a struct's fields.
 pub(super) fn field_names(fields: &[&NamedValue]) -> Vec<String> {
     fields.iter().map(|field| property(field.name)).collect()
 }
 
-/// What a variant's fields are called. `kind` says which variant it is, so a field of that name gives way.
+/// The TypeScript names of a variant's fields. `kind` names the variant, so a field of that name gets an underscore.
 pub(super) fn variant_field_names(fields: &[&NamedValue]) -> Vec<String> {
     let names = field_names(fields);
-    let giving_way =
+    let avoiding_kind =
         |name: &String| if name.trim_end_matches('_') == "kind" { format!("{name}_") } else { name.clone() };
-    names.iter().map(giving_way).collect()
+    names.iter().map(avoiding_kind).collect()
 }
 
-/// In this language `__proto__` is no field but a door.
+/// A field's name. `__proto__` gets an underscore, because assigning it in JavaScript changes the object's prototype.
 fn property(name: &str) -> String {
     let name = plain_name(name);
     if name == "__proto__" { "__proto___".to_owned() } else { name.to_owned() }
 }
 
-/// A property as it stands in a type or an object.
+/// A property's name in a type or an object literal.
 pub(super) fn key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { quoted(name) }
 }
 
-/// A property as it is read.
+/// An expression that reads a property.
 pub(super) fn access(value: &str, name: &str) -> String {
     if is_identifier(name) { format!("{value}.{name}") } else { format!("{value}[{}]", quoted(name)) }
 }

@@ -1,4 +1,4 @@
-//! Values made up from a schema, with their bytes: every variant, and the ends of every number's range.
+//! Sample values generated from a schema, with their bytes: every variant, and the ends of every number's range.
 
 use super::names::{field_names, variant_field_names};
 use super::{array_element, form_parts, may_be_null, types};
@@ -11,15 +11,15 @@ const SAMPLES_MAX: usize = 4_096;
 
 /// A value, in postcard's bytes and as JSON.
 ///
-/// JSON has no bytes, maps or whole numbers beyond 2^53: bytes are hex, maps are lists of pairs, and what
-/// TypeScript has as a `bigint` is a text of digits.
+/// JSON has no bytes, no maps and no whole numbers beyond 2^53: bytes are hex, maps are lists of pairs, and a
+/// TypeScript `bigint` is a string of digits.
 #[derive(Clone)]
-pub(super) struct Sample {
+pub(super) struct SampleValue {
     pub(super) bytes: Vec<u8>,
     pub(super) value: Value,
 }
 
-impl Sample {
+impl SampleValue {
     fn of(data: &impl Serialize, value: Value) -> Self {
         let bytes = postcard::to_stdvec(data).expect("numbers and texts always encode");
         Self { bytes, value }
@@ -30,10 +30,10 @@ impl Sample {
     }
 }
 
-/// Samples of a type, a plain one first. None if the type has no values.
-pub(super) fn samples(schema: &NamedType) -> Vec<Sample> {
+/// Samples of a type, an ordinary one first. Empty if the type has no values.
+pub(super) fn samples(schema: &NamedType) -> Vec<SampleValue> {
     let mut samples = match schema.ty {
-        Kind::Unit | Kind::UnitStruct => vec![Sample::nothing()],
+        Kind::Unit | Kind::UnitStruct => vec![SampleValue::nothing()],
         Kind::Option(inner) => options(inner),
         Kind::Seq(inner) => lists(inner),
         Kind::Map { key, val } => maps(key, val),
@@ -55,55 +55,56 @@ pub(super) fn samples(schema: &NamedType) -> Vec<Sample> {
     samples
 }
 
-fn leaves(kind: &Kind) -> Vec<Sample> {
+fn leaves(kind: &Kind) -> Vec<SampleValue> {
     match kind {
-        Kind::Bool => [true, false].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::I8 => [1, 0, -1, i8::MAX, i8::MIN].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::U8 => [1, 0, 127, 128, u8::MAX].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::I16 => [1, 0, -1, 63, 64, i16::MAX, i16::MIN].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::I32 => [1, 0, -1, 63, 64, i32::MAX, i32::MIN].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::U16 => [1, 0, 127, 128, u16::MAX].map(|it| Sample::of(&it, json!(it))).into(),
-        Kind::U32 => [1, 0, 127, 128, u32::MAX].map(|it| Sample::of(&it, json!(it))).into(),
+        Kind::Bool => [true, false].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::I8 => [1, 0, -1, i8::MAX, i8::MIN].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::U8 => [1, 0, 127, 128, u8::MAX].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::I16 => [1, 0, -1, 63, 64, i16::MAX, i16::MIN].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::I32 => [1, 0, -1, 63, 64, i32::MAX, i32::MIN].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::U16 => [1, 0, 127, 128, u16::MAX].map(|it| SampleValue::of(&it, json!(it))).into(),
+        Kind::U32 => [1, 0, 127, 128, u32::MAX].map(|it| SampleValue::of(&it, json!(it))).into(),
         Kind::I64 | Kind::Isize => [1, 0, -1, i64::MAX, i64::MIN].map(|it| digits(&it)).into(),
         Kind::I128 => [1, 0, -1, i128::MAX, i128::MIN].map(|it| digits(&it)).into(),
         Kind::U64 | Kind::Usize => [1, 0, 127, 128, u64::MAX].map(|it| digits(&it)).into(),
         Kind::U128 => [1, 0, 127, 128, u128::MAX].map(|it| digits(&it)).into(),
         Kind::F32 => [1.5, 0.0, -0.1, f32::MAX, f32::MIN_POSITIVE]
-            .map(|it| Sample::of(&it, json!(f64::from(it))))
+            .map(|it| SampleValue::of(&it, json!(f64::from(it))))
             .into(),
         Kind::F64 => {
-            [1.5, 0.0, -0.1, f64::MAX, f64::MIN_POSITIVE].map(|it| Sample::of(&it, json!(it))).into()
+            [1.5, 0.0, -0.1, f64::MAX, f64::MIN_POSITIVE].map(|it| SampleValue::of(&it, json!(it))).into()
         }
-        Kind::Char => ['a', '\0', 'ä', '€', '🍎'].map(|it| Sample::of(&it, json!(it))).into(),
+        Kind::Char => ['a', '\0', 'ä', '€', '🍎'].map(|it| SampleValue::of(&it, json!(it))).into(),
         Kind::String => texts(),
         Kind::ByteArray => [vec![1, 2, 255], Vec::new(), vec![7; 128]].map(|it| bytes(&it)).into(),
         _ => Vec::new(),
     }
 }
 
-fn texts() -> Vec<Sample> {
+fn texts() -> Vec<SampleValue> {
     let texts = ["apple".to_owned(), String::new(), "\u{feff}ä€🍎\"\\\n\0".to_owned(), "x".repeat(128)];
-    texts.map(|it| Sample::of(&it, json!(it))).into()
+    texts.map(|it| SampleValue::of(&it, json!(it))).into()
 }
 
-fn digits<T: Serialize + ToString>(number: &T) -> Sample {
-    Sample::of(number, json!(number.to_string()))
+fn digits<T: Serialize + ToString>(number: &T) -> SampleValue {
+    SampleValue::of(number, json!(number.to_string()))
 }
 
-fn bytes(bytes: &[u8]) -> Sample {
+fn bytes(bytes: &[u8]) -> SampleValue {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Sample::of(&bytes, json!(hex))
+    SampleValue::of(&bytes, json!(hex))
 }
 
-fn options(inner: &NamedType) -> Vec<Sample> {
+fn options(inner: &NamedType) -> Vec<SampleValue> {
     let wrapped = |value| if may_be_null(inner) { json!({ "some": value }) } else { value };
-    let some = samples(inner).into_iter().map(|it| prefixed(&[1], Sample { value: wrapped(it.value), ..it }));
+    let some =
+        samples(inner).into_iter().map(|it| prefixed(&[1], SampleValue { value: wrapped(it.value), ..it }));
     let mut all: Vec<_> = some.collect();
-    all.push(Sample { bytes: vec![0], value: Value::Null });
+    all.push(SampleValue { bytes: vec![0], value: Value::Null });
     all
 }
 
-fn lists(inner: &NamedType) -> Vec<Sample> {
+fn lists(inner: &NamedType) -> Vec<SampleValue> {
     if let Kind::U8 = inner.ty {
         return leaves(&Kind::ByteArray);
     }
@@ -114,22 +115,22 @@ fn lists(inner: &NamedType) -> Vec<Sample> {
     rows.map(|row| prefixed(&length(row.len()), joined(row, Value::Array))).collect()
 }
 
-fn maps(key: &'static NamedType, val: &'static NamedType) -> Vec<Sample> {
+fn maps(key: &'static NamedType, val: &'static NamedType) -> Vec<SampleValue> {
     let one = rows(&[key, val]).into_iter().map(|row| joined(row, Value::Array));
-    let one = one.map(|entry| prefixed(&length(1), Sample { value: json!([entry.value]), ..entry }));
-    one.chain([Sample { bytes: length(0), value: json!([]) }]).collect()
+    let one = one.map(|entry| prefixed(&length(1), SampleValue { value: json!([entry.value]), ..entry }));
+    one.chain([SampleValue { bytes: length(0), value: json!([]) }]).collect()
 }
 
-fn arrays(element: &NamedType, count: usize) -> Vec<Sample> {
+fn arrays(element: &NamedType, count: usize) -> Vec<SampleValue> {
     samples(element).into_iter().map(|it| joined(vec![it; count], Value::Array)).collect()
 }
 
-fn variant_samples(index: u32, variant: &NamedVariant) -> Vec<Sample> {
+fn variant_samples(index: u32, variant: &NamedVariant) -> Vec<SampleValue> {
     let name = variant.name;
     let tag = postcard::to_stdvec(&index).expect("a number encodes");
     let rows = rows(&form_parts(variant.ty)).into_iter();
     let samples: Vec<_> = match variant.ty {
-        Form::UnitVariant => vec![Sample { bytes: Vec::new(), value: json!({ "kind": name }) }],
+        Form::UnitVariant => vec![SampleValue { bytes: Vec::new(), value: json!({ "kind": name }) }],
         Form::NewtypeVariant(_) => {
             rows.map(|row| joined(row, |mut it| json!({ "kind": name, "value": it.pop() }))).collect()
         }
@@ -149,10 +150,10 @@ fn variant_samples(index: u32, variant: &NamedVariant) -> Vec<Sample> {
     samples.into_iter().map(|sample| prefixed(&tag, sample)).collect()
 }
 
-/// Rows of one sample per type: all plain, then each other sample of each type beside plain ones.
-fn rows(types: &[&'static NamedType]) -> Vec<Vec<Sample>> {
-    let columns: Vec<Vec<Sample>> = types.iter().map(|it| samples(it)).collect();
-    let plain: Option<Vec<Sample>> = columns.iter().map(|column| column.first().cloned()).collect();
+/// Rows of one sample per type: first the ordinary ones, then each other sample of each type beside ordinary ones.
+fn rows(types: &[&'static NamedType]) -> Vec<Vec<SampleValue>> {
+    let columns: Vec<Vec<SampleValue>> = types.iter().map(|it| samples(it)).collect();
+    let plain: Option<Vec<SampleValue>> = columns.iter().map(|column| column.first().cloned()).collect();
     let Some(plain) = plain else { return Vec::new() };
     let mut rows = vec![plain.clone()];
     for (at, column) in columns.into_iter().enumerate() {
@@ -165,17 +166,17 @@ fn rows(types: &[&'static NamedType]) -> Vec<Vec<Sample>> {
     rows
 }
 
-fn joined(row: Vec<Sample>, value: impl FnOnce(Vec<Value>) -> Value) -> Sample {
+fn joined(row: Vec<SampleValue>, value: impl FnOnce(Vec<Value>) -> Value) -> SampleValue {
     let bytes = row.iter().flat_map(|it| it.bytes.iter().copied()).collect();
-    Sample { bytes, value: value(row.into_iter().map(|it| it.value).collect()) }
+    SampleValue { bytes, value: value(row.into_iter().map(|it| it.value).collect()) }
 }
 
 fn object(names: &[String], values: Vec<Value>) -> Value {
     Value::Object(names.iter().cloned().zip(values).collect::<Map<_, _>>())
 }
 
-fn prefixed(prefix: &[u8], sample: Sample) -> Sample {
-    Sample { bytes: [prefix, &sample.bytes].concat(), ..sample }
+fn prefixed(prefix: &[u8], sample: SampleValue) -> SampleValue {
+    SampleValue { bytes: [prefix, &sample.bytes].concat(), ..sample }
 }
 
 fn length(count: usize) -> Vec<u8> {

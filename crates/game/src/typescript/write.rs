@@ -1,33 +1,38 @@
-//! The module's text.
+//! The text of the TypeScript module.
 
-use super::names::{Names, access, field_names, key, quoted, variant_field_names};
+use super::names::{TypeNames, access, field_names, key, quoted, variant_field_names};
 use super::{array_element, is_declared, may_be_null, parts, types};
 use crate::schema::simple;
 use postcard_schema::schema::{DataModelType as Kind, DataModelVariant as Form, NamedType, NamedVariant};
 use std::collections::BTreeSet;
 
-/// What every module has, whatever its types: the reader and the writer.
+/// The part that all modules share: the reader and the writer.
 const RUNTIME: &str = include_str!("runtime.ts");
 
-/// The whole module.
-pub(super) fn module(game: &str, hash: u64, schemas: &[(&str, &'static NamedType)], names: &Names) -> String {
+/// Writes the whole module.
+pub(super) fn module(
+    game: &str,
+    hash: u64,
+    schemas: &[(&str, &'static NamedType)],
+    names: &TypeNames,
+) -> String {
     let mut text = format!(
         "// The types of {game}, their bytes, and nothing else. Made by `ecumene schema --ts`: change the game, not this.\n\n\
-         /** What the world is called. */\nexport const NAME = {};\n\n\
-         /** The shape of all types below, as a number: a server with another number speaks another language. */\n\
+         /** The name of the world. */\nexport const NAME = {};\n\n\
+         /** The hash of all types below: a server with another hash has another version of the game. */\n\
          export const SCHEMA = \"{hash:016x}\";\n",
         quoted(game)
     );
     let mut written = BTreeSet::new();
     schemas.iter().for_each(|(_, schema)| declare(schema, names, &mut written, &mut text));
-    schemas.iter().for_each(|(role, schema)| text.push_str(&door(role, schema, names)));
+    schemas.iter().for_each(|(role, schema)| text.push_str(&role_functions(role, schema, names)));
     text.push('\n');
     text.push_str(RUNTIME);
     text
 }
 
-/// What a root type is called, and how it is encoded and decoded.
-fn door(role: &str, schema: &NamedType, names: &Names) -> String {
+/// The alias of a role, and its functions to encode and decode.
+fn role_functions(role: &str, schema: &NamedType, names: &TypeNames) -> String {
     let name = type_text(schema, names);
     let alias = if name == role { String::new() } else { format!("\nexport type {role} = {name};\n") };
     let (write, read) = (write_text(schema, "value", names), read_text(schema, names));
@@ -51,15 +56,15 @@ export function decode{role}(bytes: Uint8Array): {role} {{
     .replace("\n  \n", "\n")
 }
 
-/// Writes a type and all it is made of, each once.
-fn declare(schema: &'static NamedType, names: &Names, written: &mut BTreeSet<String>, text: &mut String) {
+/// Writes the declarations of a type and of all its parts, each once.
+fn declare(schema: &'static NamedType, names: &TypeNames, written: &mut BTreeSet<String>, text: &mut String) {
     if is_declared(schema.ty) && written.insert(names.get(schema).to_owned()) {
         text.push_str(&declaration(schema, names));
     }
     parts(schema.ty).into_iter().for_each(|part| declare(part, names, written, text));
 }
 
-fn declaration(schema: &NamedType, names: &Names) -> String {
+fn declaration(schema: &NamedType, names: &TypeNames) -> String {
     let name = names.get(schema);
     let (shape, write, read) = match schema.ty {
         Kind::Struct(fields) => {
@@ -104,21 +109,21 @@ function read{name}({input}: Reader): {name} {{
     .replace("{\n  \n}", "{}")
 }
 
-/// A parameter's name; with a line before it where nobody uses it, as linters want.
+/// A parameter's name, with an underscore before it if `body` does not use it, as linters demand.
 fn used(name: &str, body: &str) -> String {
     let is_letter = |it: char| it.is_alphanumeric() || it == '_';
     let is_used = body.split(|it| !is_letter(it)).any(|word| word == name);
     if is_used { name.to_owned() } else { format!("_{name}") }
 }
 
-fn interface(keys: &[String], types: &[&NamedType], names: &Names) -> String {
+fn interface(keys: &[String], types: &[&NamedType], names: &TypeNames) -> String {
     let fields = keys.iter().zip(types);
     let fields: String =
         fields.map(|(name, ty)| format!("\n  {}: {};", key(name), type_text(ty, names))).collect();
     if fields.is_empty() { "Record<string, never>".to_owned() } else { format!("{{{fields}\n}}") }
 }
 
-fn enumeration(variants: &[&NamedVariant], names: &Names) -> (String, String, String) {
+fn enumeration(variants: &[&NamedVariant], names: &TypeNames) -> (String, String, String) {
     let shapes: Vec<_> = variants.iter().map(|it| format!("\n  | {}", variant_type(it, names))).collect();
     let shape = if shapes.is_empty() { "never".to_owned() } else { shapes.concat() };
     let write: Vec<_> = (0..).zip(variants).map(|(index, it)| write_variant(index, it, names)).collect();
@@ -136,7 +141,7 @@ fn enumeration(variants: &[&NamedVariant], names: &Names) -> (String, String, St
     (shape, write, read)
 }
 
-fn variant_type(variant: &NamedVariant, names: &Names) -> String {
+fn variant_type(variant: &NamedVariant, names: &TypeNames) -> String {
     let name = quoted(variant.name);
     match variant.ty {
         Form::UnitVariant => format!("{{ kind: {name} }}"),
@@ -151,7 +156,7 @@ fn variant_type(variant: &NamedVariant, names: &Names) -> String {
     }
 }
 
-fn write_variant(index: u32, variant: &NamedVariant, names: &Names) -> String {
+fn write_variant(index: u32, variant: &NamedVariant, names: &TypeNames) -> String {
     let body = match variant.ty {
         Form::UnitVariant => String::new(),
         Form::NewtypeVariant(inner) => write_text(inner, "value.value", names),
@@ -162,7 +167,7 @@ fn write_variant(index: u32, variant: &NamedVariant, names: &Names) -> String {
     format!("\n    case {}:\n      out.variant({index});{body}\n      return;", quoted(variant.name))
 }
 
-fn read_variant(index: u32, variant: &NamedVariant, names: &Names) -> String {
+fn read_variant(index: u32, variant: &NamedVariant, names: &TypeNames) -> String {
     let name = quoted(variant.name);
     let value = match variant.ty {
         Form::UnitVariant => format!("{{ kind: {name} }}"),
@@ -175,21 +180,22 @@ fn read_variant(index: u32, variant: &NamedVariant, names: &Names) -> String {
     format!("\n    case {index}:\n      return {value};")
 }
 
-fn write_fields(keys: &[String], types: &[&NamedType], names: &Names) -> String {
+fn write_fields(keys: &[String], types: &[&NamedType], names: &TypeNames) -> String {
     let lines = keys.iter().zip(types).map(|(name, ty)| write_text(ty, &access("value", name), names));
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Fields are read in the order they are written here: so it is in an object of this language.
-fn read_fields(kind: Option<&str>, keys: &[String], types: &[&NamedType], names: &Names) -> String {
+/// The expression that reads fields. JavaScript evaluates an object literal in the order of its text, so the fields are
+/// read in the order of their bytes.
+fn read_fields(kind: Option<&str>, keys: &[String], types: &[&NamedType], names: &TypeNames) -> String {
     let kind = kind.map(|kind| format!("kind: {kind}"));
     let fields = keys.iter().zip(types).map(|(name, ty)| format!("{}: {}", key(name), read_text(ty, names)));
     let fields: Vec<_> = kind.into_iter().chain(fields).collect();
     if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
 }
 
-/// A type as it stands in another.
-fn type_text(schema: &NamedType, names: &Names) -> String {
+/// A type as it appears inside another one.
+fn type_text(schema: &NamedType, names: &TypeNames) -> String {
     match schema.ty {
         kind if is_declared(kind) => names.get(schema).to_owned(),
         Kind::Bool => "boolean".to_owned(),
@@ -209,7 +215,7 @@ fn type_text(schema: &NamedType, names: &Names) -> String {
     }
 }
 
-fn tuple_type(parts: &[&'static NamedType], names: &Names) -> String {
+fn tuple_type(parts: &[&'static NamedType], names: &TypeNames) -> String {
     match array_element(parts) {
         Some(element) => format!("Array<{}>", type_text(element, names)),
         None => format!("[{}]", parts.iter().map(|it| type_text(it, names)).collect::<Vec<_>>().join(", ")),
@@ -217,7 +223,7 @@ fn tuple_type(parts: &[&'static NamedType], names: &Names) -> String {
 }
 
 /// The statements that write the value of the expression `value`.
-fn write_text(schema: &NamedType, value: &str, names: &Names) -> String {
+fn write_text(schema: &NamedType, value: &str, names: &TypeNames) -> String {
     match schema.ty {
         kind if is_declared(kind) => format!("write{}(out, {value});", names.get(schema)),
         Kind::Unit => String::new(),
@@ -235,12 +241,12 @@ fn write_text(schema: &NamedType, value: &str, names: &Names) -> String {
     }
 }
 
-fn writer_of(schema: &NamedType, names: &Names) -> String {
+fn writer_of(schema: &NamedType, names: &TypeNames) -> String {
     let body = write_text(schema, "it", names);
     format!("({}: {}) => {{ {body} }}", used("it", &body), type_text(schema, names))
 }
 
-fn write_tuple(parts: &[&'static NamedType], value: &str, names: &Names) -> String {
+fn write_tuple(parts: &[&'static NamedType], value: &str, names: &TypeNames) -> String {
     if let Some(element) = array_element(parts) {
         return format!("out.array({value}, {}, {});", parts.len(), writer_of(element, names));
     }
@@ -248,8 +254,8 @@ fn write_tuple(parts: &[&'static NamedType], value: &str, names: &Names) -> Stri
     writes.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The expression that reads a value.
-fn read_text(schema: &NamedType, names: &Names) -> String {
+/// The expression that reads a value of a type.
+fn read_text(schema: &NamedType, names: &TypeNames) -> String {
     match schema.ty {
         kind if is_declared(kind) => format!("read{}(input)", names.get(schema)),
         Kind::Unit => "null".to_owned(),
@@ -265,11 +271,11 @@ fn read_text(schema: &NamedType, names: &Names) -> String {
     }
 }
 
-fn reader_of(schema: &NamedType, names: &Names) -> String {
+fn reader_of(schema: &NamedType, names: &TypeNames) -> String {
     format!("(): {} => {}", type_text(schema, names), read_text(schema, names))
 }
 
-fn read_tuple(parts: &[&'static NamedType], names: &Names) -> String {
+fn read_tuple(parts: &[&'static NamedType], names: &TypeNames) -> String {
     match array_element(parts) {
         Some(element) => format!("input.array({}, {})", parts.len(), reader_of(element, names)),
         None => format!("[{}]", parts.iter().map(|it| read_text(it, names)).collect::<Vec<_>>().join(", ")),

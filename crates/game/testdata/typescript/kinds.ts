@@ -1,9 +1,9 @@
 // The types of Kinds, their bytes, and nothing else. Made by `ecumene schema --ts`: change the game, not this.
 
-/** What the world is called. */
+/** The name of the world. */
 export const NAME = "Kinds";
 
-/** The shape of all types below, as a number: a server with another number speaks another language. */
+/** The hash of all types below: a server with another hash has another version of the game. */
 export const SCHEMA = "e1e44bc75b82990c";
 
 export type Everything =

@@ -1,16 +1,16 @@
 // The types of Orchard, their bytes, and nothing else. Made by `ecumene schema --ts`: change the game, not this.
 
-/** What the world is called. */
+/** The name of the world. */
 export const NAME = "Orchard";
 
-/** The shape of all types below, as a number: a server with another number speaks another language. */
-export const SCHEMA = "55be7410aed72d30";
+/** The hash of all types below: a server with another hash has another version of the game. */
+export const SCHEMA = "24bc9236692b002f";
 
-export type Thing =
+export type OrchardState =
   | { kind: "Tree"; ripe: boolean }
   | { kind: "Picker"; name: string; apples: number };
 
-function writeThing(out: Writer, value: Thing): void {
+function writeOrchardState(out: Writer, value: OrchardState): void {
   switch (value.kind) {
     case "Tree":
       out.variant(0);
@@ -26,7 +26,7 @@ function writeThing(out: Writer, value: Thing): void {
   }
 }
 
-function readThing(input: Reader): Thing {
+function readOrchardState(input: Reader): OrchardState {
   switch (input.variant()) {
     case 0:
       return { kind: "Tree", ripe: input.bool() };
@@ -37,11 +37,11 @@ function readThing(input: Reader): Thing {
   }
 }
 
-export type Look =
+export type OrchardShown =
   | { kind: "Tree"; ripe: boolean }
   | { kind: "Picker"; name: string; apples: number | null };
 
-function writeLook(out: Writer, value: Look): void {
+function writeOrchardShown(out: Writer, value: OrchardShown): void {
   switch (value.kind) {
     case "Tree":
       out.variant(0);
@@ -57,7 +57,7 @@ function writeLook(out: Writer, value: Look): void {
   }
 }
 
-function readLook(input: Reader): Look {
+function readOrchardShown(input: Reader): OrchardShown {
   switch (input.variant()) {
     case 0:
       return { kind: "Tree", ripe: input.bool() };
@@ -68,11 +68,11 @@ function readLook(input: Reader): Look {
   }
 }
 
-export type Wish =
+export type OrchardAction =
   | { kind: "Pick"; tree: ObjectId }
   | { kind: "Give"; to: ObjectId; apples: number };
 
-function writeWish(out: Writer, value: Wish): void {
+function writeOrchardAction(out: Writer, value: OrchardAction): void {
   switch (value.kind) {
     case "Pick":
       out.variant(0);
@@ -88,7 +88,7 @@ function writeWish(out: Writer, value: Wish): void {
   }
 }
 
-function readWish(input: Reader): Wish {
+function readOrchardAction(input: Reader): OrchardAction {
   switch (input.variant()) {
     case 0:
       return { kind: "Pick", tree: readObjectId(input) };
@@ -135,11 +135,11 @@ function readEpoch(input: Reader): Epoch {
   return input.u32();
 }
 
-export type News =
+export type OrchardNotice =
   | { kind: "Crunch" }
   | { kind: "Gift"; apples: number };
 
-function writeNews(out: Writer, value: News): void {
+function writeOrchardNotice(out: Writer, value: OrchardNotice): void {
   switch (value.kind) {
     case "Crunch":
       out.variant(0);
@@ -153,7 +153,7 @@ function writeNews(out: Writer, value: News): void {
   }
 }
 
-function readNews(input: Reader): News {
+function readOrchardNotice(input: Reader): OrchardNotice {
   switch (input.variant()) {
     case 0:
       return { kind: "Crunch" };
@@ -164,13 +164,13 @@ function readNews(input: Reader): News {
   }
 }
 
-export type No =
+export type OrchardRefusal =
   | { kind: "TooFar" }
   | { kind: "NothingThere" }
   | { kind: "NotEnough"; have: number }
   | { kind: "TooFast" };
 
-function writeNo(out: Writer, value: No): void {
+function writeOrchardRefusal(out: Writer, value: OrchardRefusal): void {
   switch (value.kind) {
     case "TooFar":
       out.variant(0);
@@ -190,7 +190,7 @@ function writeNo(out: Writer, value: No): void {
   }
 }
 
-function readNo(input: Reader): No {
+function readOrchardRefusal(input: Reader): OrchardRefusal {
   switch (input.variant()) {
     case 0:
       return { kind: "TooFar" };
@@ -213,77 +213,77 @@ function readRipen(_input: Reader): Ripen {
   return null;
 }
 
-export type State = Thing;
+export type State = OrchardState;
 
 export function encodeState(value: State): Uint8Array {
   const out = new Writer();
-  writeThing(out, value);
+  writeOrchardState(out, value);
   return out.done();
 }
 
 export function decodeState(bytes: Uint8Array): State {
   const input = new Reader(bytes);
-  const value: State = readThing(input);
+  const value: State = readOrchardState(input);
   input.end();
   return value;
 }
 
-export type Shown = Look;
+export type Shown = OrchardShown;
 
 export function encodeShown(value: Shown): Uint8Array {
   const out = new Writer();
-  writeLook(out, value);
+  writeOrchardShown(out, value);
   return out.done();
 }
 
 export function decodeShown(bytes: Uint8Array): Shown {
   const input = new Reader(bytes);
-  const value: Shown = readLook(input);
+  const value: Shown = readOrchardShown(input);
   input.end();
   return value;
 }
 
-export type Action = Wish;
+export type Action = OrchardAction;
 
 export function encodeAction(value: Action): Uint8Array {
   const out = new Writer();
-  writeWish(out, value);
+  writeOrchardAction(out, value);
   return out.done();
 }
 
 export function decodeAction(bytes: Uint8Array): Action {
   const input = new Reader(bytes);
-  const value: Action = readWish(input);
+  const value: Action = readOrchardAction(input);
   input.end();
   return value;
 }
 
-export type Notice = News;
+export type Notice = OrchardNotice;
 
 export function encodeNotice(value: Notice): Uint8Array {
   const out = new Writer();
-  writeNews(out, value);
+  writeOrchardNotice(out, value);
   return out.done();
 }
 
 export function decodeNotice(bytes: Uint8Array): Notice {
   const input = new Reader(bytes);
-  const value: Notice = readNews(input);
+  const value: Notice = readOrchardNotice(input);
   input.end();
   return value;
 }
 
-export type Refusal = No;
+export type Refusal = OrchardRefusal;
 
 export function encodeRefusal(value: Refusal): Uint8Array {
   const out = new Writer();
-  writeNo(out, value);
+  writeOrchardRefusal(out, value);
   return out.done();
 }
 
 export function decodeRefusal(bytes: Uint8Array): Refusal {
   const input = new Reader(bytes);
-  const value: Refusal = readNo(input);
+  const value: Refusal = readOrchardRefusal(input);
   input.end();
   return value;
 }

@@ -1,10 +1,11 @@
-//! What a transaction sees and leaves behind, as tables: `testdata/draft/`. Places are in metres; the time is 10 s.
+//! Transactions as tables in `testdata/draft/`: what they read, and their product. Places are in metres; the time is 10
+//! s.
 
 use crate::probe::Probe;
 use crate::testdata::table;
 use game::machine::{Rng, Span, Time};
 use game::space::{Distance, Epoch, Heading, Millis, Motion, ObjectId, Position, Velocity, ZoneId};
-use game::{Addressee, Draft, Hearers, Names, Product, Scope, Table, Tx, WORLD, Write};
+use game::{Addressee, Draft, DraftWrite, Hearers, NameAllocator, Product, Scope, SoloTable, Tx, WORLD};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -13,26 +14,26 @@ const NOW: Time = Time::from_millis(10_000);
 
 #[test]
 fn scope() {
-    table("draft/scope.txt", say);
+    table("draft/scope.txt", run_event);
 }
 
 #[test]
 fn limits() {
-    table("draft/limits.txt", say);
+    table("draft/limits.txt", run_event);
 }
 
 #[test]
 fn own_writes() {
-    table("draft/writes.txt", say);
+    table("draft/writes.txt", run_event);
 }
 
 #[test]
 fn motions() {
-    table("draft/motions.txt", say);
+    table("draft/motions.txt", run_event);
 }
 
 /// `a` stands at the origin, `b` 5 m and `far` 50 m east of it; `m` passes 2 m at 1 m/s.
-fn world() -> Table {
+fn world() -> SoloTable {
     let still = |x: i32| Motion {
         position: Position::new(x * 1_000, 0).unwrap(),
         generation: 3,
@@ -41,9 +42,9 @@ fn world() -> Table {
     };
     let velocity = Velocity::new(1_000, 0).unwrap();
     let moving = Motion { velocity, start: Millis(9_000), ..still(1) };
-    let things =
+    let objects =
         [("a", still(0)), ("b", still(5)), ("far", still(50)), ("m", moving), ("WORLD", Motion::default())];
-    Table(things.map(|(name, motion)| (known(name), (motion, encoded(name)))).into())
+    SoloTable(objects.map(|(name, motion)| (known(name), (motion, encoded(name)))).into())
 }
 
 fn known(name: &str) -> ObjectId {
@@ -64,18 +65,18 @@ fn encoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Runs one event: its commands, one per line, and then what is left of it.
-fn say(commands: &[&str]) -> String {
+/// Runs one event, one command per line, and describes its product or its fault.
+fn run_event(commands: &[&str]) -> String {
     let before = world();
     let mut script = Script { names: BTreeMap::new(), out: String::new() };
     let (head, body) = commands.split_first().unwrap();
     let (scope, actor) = scope_of(head);
-    let names = Names { zone: ZoneId(1), epoch: Epoch(2), next: 0 };
+    let names = NameAllocator { zone: ZoneId(1), epoch: Epoch(2), next: 0 };
     let mut draft = Draft::new(&before, scope, actor, NOW, Rng::seeded(1), names);
     let mut tx = Tx::new(&mut draft);
-    body.iter().for_each(|line| script.say(&mut tx, line));
+    body.iter().for_each(|line| script.run(&mut tx, line));
     match draft.finish() {
-        Ok((product, _)) => script.leave(&before, &product),
+        Ok((product, _)) => script.describe(&before, &product),
         Err(fault) => writeln!(script.out, "fault: {fault}").unwrap(),
     }
     script.out
@@ -111,18 +112,18 @@ fn east(metres: &str) -> Velocity {
 }
 
 struct Script {
-    /// What was spawned, by the name the script gives it.
+    /// The spawned objects, by the names that the script gives them.
     names: BTreeMap<String, ObjectId>,
     out: String,
 }
 
 impl Script {
-    fn say(&mut self, tx: &mut Tx<'_, '_, Probe>, line: &str) {
+    fn run(&mut self, tx: &mut Tx<'_, '_, Probe>, line: &str) {
         let words: Vec<_> = line.split(' ').collect();
         match words[..] {
             ["repeat", times, ..] => {
                 let line = line.splitn(3, ' ').nth(2).unwrap();
-                (0..number(times)).for_each(|_| self.say(tx, line));
+                (0..number(times)).for_each(|_| self.run(tx, line));
             }
             ["get", name] => {
                 let found = tx.get(self.id(name));
@@ -145,8 +146,8 @@ impl Script {
                 self.answer(line, &self.list(&found));
             }
             ["update", name, more] => {
-                let said = tx.update(self.id(name), |state| state.push_str(more));
-                self.answer(line, if said.is_some() { "done" } else { "nothing" });
+                let updated = tx.update(self.id(name), |state| state.push_str(more));
+                self.answer(line, if updated.is_some() { "done" } else { "nothing" });
             }
             _ => self.change(tx, &words),
         }
@@ -156,10 +157,10 @@ impl Script {
         match *words {
             ["put", name, state] => tx.put(self.id(name), &state.to_owned()),
             ["fill", name, bytes] => tx.put(self.id(name), &"x".repeat(number(bytes))),
-            ["spawn", name, x, y] => self.born(name, tx.spawn(&name.to_owned(), place(x, y))),
+            ["spawn", name, x, y] => self.name_spawned(name, tx.spawn(&name.to_owned(), place(x, y))),
             ["spawn-moving", name, x, y, speed] => {
-                let born = tx.spawn_moving(&name.to_owned(), place(x, y), east(speed), Heading::EAST);
-                self.born(name, born);
+                let spawned = tx.spawn_moving(&name.to_owned(), place(x, y), east(speed), Heading::EAST);
+                self.name_spawned(name, spawned);
             }
             ["remove", name] => tx.remove(self.id(name)),
             ["place", name, x, y] => tx.place(self.id(name), place(x, y), Velocity::ZERO, Heading::NORTH),
@@ -177,7 +178,7 @@ impl Script {
         }
     }
 
-    fn born(&mut self, name: &str, object: ObjectId) {
+    fn name_spawned(&mut self, name: &str, object: ObjectId) {
         self.names.insert(name.to_owned(), object);
     }
 
@@ -200,8 +201,8 @@ impl Script {
         writeln!(self.out, "{line}: {answer}").unwrap();
     }
 
-    /// What the event leaves behind.
-    fn leave(&mut self, before: &Table, product: &Product) {
+    /// Describes the product of the event.
+    fn describe(&mut self, before: &SoloTable, product: &Product) {
         let mut after = before.clone();
         after.apply(product);
         if 8 < product.writes.len() {
@@ -235,13 +236,13 @@ impl Script {
     }
 }
 
-fn write_text(write: &Write) -> String {
+fn write_text(write: &DraftWrite) -> String {
     match write {
-        Write::Spawned { motion, state } => {
+        DraftWrite::Spawned { motion, state } => {
             format!("spawned \"{}\", {}", state_text(state), motion_text(motion))
         }
-        Write::Removed => "removed".to_owned(),
-        Write::Changed { state, motion } => {
+        DraftWrite::Removed => "removed".to_owned(),
+        DraftWrite::Changed { state, motion } => {
             let state = state.as_ref().map(|it| format!("now \"{}\"", state_text(it)));
             let motion = motion.as_ref().map(motion_text);
             state.into_iter().chain(motion).collect::<Vec<_>>().join(", ")

@@ -1,12 +1,12 @@
-//! A game as zones call it: faults instead of panics, refusals that leave nothing behind, bytes to the last one.
+//! `Hosted`: panics become faults, refusals change nothing, and arguments must decode to the last byte.
 
 use crate::probe::{Probe, RANGE};
 use game::config::{MESSAGE_MAX, THINK_MIN};
 use game::machine::{Rng, Time};
 use game::space::{Distance, Epoch, Line, Motion, ObjectId, Polygon, Position, ZoneId};
 use game::{
-    Addressee, Call, Draft, Hosted, Names, PlayerId, Product, Ran, Refused, Rules, Scope, Table, Viewer,
-    WORLD,
+    Addressee, Call, CallError, CallOutput, Draft, Hosted, HostedGame, NameAllocator, PlayerId, Product,
+    Scope, SoloTable, Viewer, WORLD,
 };
 
 const A: ObjectId = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 0 };
@@ -25,27 +25,27 @@ fn bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn table() -> Table {
-    Table([(A, (Motion::default(), bytes("a"))), (WORLD, (Motion::default(), bytes("world")))].into())
+fn table() -> SoloTable {
+    SoloTable([(A, (Motion::default(), bytes("a"))), (WORLD, (Motion::default(), bytes("world")))].into())
 }
 
 /// One event on the table above, as a zone runs it.
-fn run(game: Probe, call: Call<'_>) -> Result<(Ran, Product), Refused> {
+fn run(game: Probe, call: Call<'_>) -> Result<(CallOutput, Product), CallError> {
     let (rules, table, now) = (Hosted(game), table(), Time::from_millis(5));
     let scope = rules.scope(&table, now, call)?;
-    let names = Names { zone: ZoneId(1), epoch: Epoch(2), next: 0 };
+    let names = NameAllocator { zone: ZoneId(1), epoch: Epoch(2), next: 0 };
     let mut draft = Draft::new(&table, scope, call.actor(), now, Rng::seeded(1), names);
-    let ran = rules.run(&mut draft, call)?;
-    Ok((ran, draft.finish().map_err(Refused::Fault)?.0))
+    let output = rules.run(&mut draft, call)?;
+    Ok((output, draft.finish().map_err(CallError::Fault)?.0))
 }
 
-fn act(action: &[u8]) -> Result<(Ran, Product), Refused> {
+fn act(action: &[u8]) -> Result<(CallOutput, Product), CallError> {
     run(Probe(""), Call::Act { actor: A, action })
 }
 
-fn fault(refused: Result<(Ran, Product), Refused>) -> String {
+fn fault(refused: Result<(CallOutput, Product), CallError>) -> String {
     match refused {
-        Err(Refused::Fault(text)) => text,
+        Err(CallError::Fault(text)) => text,
         other => panic!("no fault: {other:?}"),
     }
 }
@@ -71,29 +71,33 @@ fn a_panic_in_any_event_is_a_fault() {
         assert_eq!(fault(run(Probe(function), call)), format!("the game panicked: {function} is broken"));
         assert!(run(Probe(""), call).is_ok(), "{function} works if it is not broken");
     }
-    assert!(run(Probe("entrance"), join).is_ok(), "whoever has no entrance comes in at the origin");
+    assert!(run(Probe("entrance"), join).is_ok(), "a player without an entrance enters at the origin");
 }
 
-/// A game that plants without a look at the region plants the same world, whatever its division.
+/// A game that ignores the region in `populate` fills the same world under any division into zones.
 #[test]
-fn each_part_of_a_world_plants_what_is_its_own() {
+fn each_zone_keeps_only_the_objects_of_its_own_region() {
     let upright = Line::through(Position::ORIGIN, Position::saturating(0, 1)).unwrap();
     let level = Line::through(Position::ORIGIN, Position::saturating(1, 0)).unwrap();
     let (west, east) = region().cut(&upright).unwrap();
     let quarters = [west, east].map(|it| <[_; 2]>::from(it.cut(&level).unwrap()));
-    let planted = |region: &Polygon| {
+    let counts = |region: &Polygon| {
         let (_, product) = run(Probe(""), Call::Populate { region }).unwrap();
         (product.writes.len(), product.timers.len(), product.letters.len())
     };
-    let mut parts: Vec<_> = quarters.as_flattened().iter().map(planted).collect();
+    let mut parts: Vec<_> = quarters.as_flattened().iter().map(counts).collect();
     parts.sort_unstable();
-    assert_eq!(parts, [(0, 0, 1), (0, 0, 1), (0, 0, 1), (1, 1, 3)], "only the world hears of everybody");
+    assert_eq!(
+        parts,
+        [(0, 0, 1), (0, 0, 1), (0, 0, 1), (1, 1, 3)],
+        "letters to the world are kept in every region"
+    );
 }
 
 #[test]
 fn a_panic_in_any_question_has_a_safe_answer() {
     let (motion, a) = (Motion::default(), bytes("a"));
-    let panicked = |name: &str| Err(Refused::Fault(format!("the game panicked: {name} is broken")));
+    let panicked = |name: &str| Err(CallError::Fault(format!("the game panicked: {name} is broken")));
     assert_eq!(Hosted(Probe("allows")).allows(&a, &motion, &motion), panicked("allows"));
     assert_eq!(Hosted(Probe("show")).show(&a, VIEWER), None);
     assert_eq!(Hosted(Probe("class")).class(&a), 0);
@@ -108,7 +112,7 @@ fn a_panic_in_any_question_has_a_safe_answer() {
 fn questions_are_answered_by_the_game() {
     let (rules, a, motion) = (Hosted(Probe("")), bytes("a"), Motion::default());
     assert_eq!(rules.allows(&a, &motion, &motion), Ok(()));
-    assert_eq!(rules.allows(&bytes("rooted"), &motion, &motion), Err(Refused::ByGame(bytes("rooted"))));
+    assert_eq!(rules.allows(&bytes("rooted"), &motion, &motion), Err(CallError::ByGame(bytes("rooted"))));
     assert_eq!((rules.show(&a, VIEWER), rules.class(&a)), (Some(a.clone()), 7));
     assert_eq!(rules.show(&bytes("huge"), VIEWER), None, "what is shown has the limit of a state");
     assert_eq!(rules.world(), Some(bytes("world")));
@@ -145,19 +149,19 @@ fn a_scope_is_at_most_the_range() {
 #[test]
 fn a_refusal_leaves_nothing() {
     for refused in ["no", "no after all"] {
-        assert_eq!(act(&bytes(refused)), Err(Refused::ByGame(bytes("not like this"))), "{refused}");
+        assert_eq!(act(&bytes(refused)), Err(CallError::ByGame(bytes("not like this"))), "{refused}");
     }
     assert_eq!(fault(act(&bytes("no, at length"))), "a refusal of 402 bytes: the most is 256");
 }
 
-/// A game that sees nothing out of its scope may refuse for that reason: its author must hear of the scope.
+/// A game that finds no object beyond its scope may refuse for that reason: its author must learn about the scope.
 #[test]
 fn a_fault_outranks_a_refusal() {
     assert!(fault(act(&bytes("no, but from beyond"))).starts_with("tx.spawn at (1000, 0), outside"));
 }
 
 #[test]
-fn who_is_gone_does_nothing() {
+fn an_event_of_a_removed_object_does_not_happen() {
     for call in [
         Call::Act { actor: GONE, action: &bytes("hello") },
         Call::Think { object: GONE },
@@ -171,22 +175,22 @@ fn who_is_gone_does_nothing() {
 #[test]
 fn an_avatar_is_newly_made() {
     let join = |name| run(Probe(""), Call::Join { player: PlayerId(1), name });
-    let (ran, product) = join("Ada").unwrap();
-    assert!(product.writes.contains_key(&ran.avatar.unwrap()));
-    assert_eq!(join("nobody"), Err(Refused::ByGame(bytes("no such player"))));
+    let (output, product) = join("Ada").unwrap();
+    assert!(product.writes.contains_key(&output.avatar.unwrap()));
+    assert_eq!(join("unwelcome"), Err(CallError::ByGame(bytes("no such player"))));
     let stolen = "Game::on_join gives object 1.1.0, which it did not spawn: spawn an avatar";
     assert_eq!(fault(join("thief")), stolen);
 }
 
 #[test]
-fn names_are_cut_and_thoughts_are_no_storm() {
+fn long_names_are_cut_and_short_pauses_are_lengthened() {
     let long = "é".repeat(99);
-    let (ran, product) = run(Probe(""), Call::Join { player: PlayerId(1), name: &long }).unwrap();
+    let (output, product) = run(Probe(""), Call::Join { player: PlayerId(1), name: &long }).unwrap();
     let mut table = table();
     table.apply(&product);
-    assert_eq!(table.0[&ran.avatar.unwrap()].1, bytes(&"é".repeat(32)));
-    let (ran, _) = run(Probe(""), Call::Think { object: A }).unwrap();
-    assert_eq!(ran.think_after, Some(THINK_MIN));
+    assert_eq!(table.0[&output.avatar.unwrap()].1, bytes(&"é".repeat(32)));
+    let (output, _) = run(Probe(""), Call::Think { object: A }).unwrap();
+    assert_eq!(output.think_after, Some(THINK_MIN));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A game that does nothing, in types of every kind a schema knows.
+//! A game without effects, whose types cover every kind of schema. Some names collide on purpose.
 
 use game::space::{Distance, ObjectId, Position};
 use game::{Game, PlayerId, Tx, Viewer};
@@ -80,7 +80,7 @@ pub enum Choice {
     Renamed(other::Map),
 }
 
-/// One variant per way to be wrong.
+/// One variant per kind of malformed bytes in `testdata/typescript/refused.txt`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Schema)]
 pub enum Action {
     Flag(bool),
@@ -108,7 +108,7 @@ pub enum Only {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Schema)]
 pub enum Never {}
 
-/// A number as wide as the machine's.
+/// Numbers of the width of a pointer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Size(usize, isize);
 
@@ -122,7 +122,7 @@ impl Schema for Size {
     };
 }
 
-/// Bytes that say so.
+/// Bytes whose schema is `ByteArray`, not a list of `u8`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raw(Vec<u8>);
 
@@ -138,8 +138,8 @@ impl Serialize for Raw {
 
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
+        struct RawVisitor;
+        impl Visitor<'_> for RawVisitor {
             type Value = Raw;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("bytes")
@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for Raw {
                 Ok(Raw(bytes.to_vec()))
             }
         }
-        from.deserialize_byte_buf(Bytes)
+        from.deserialize_byte_buf(RawVisitor)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a game may rely on, and what a game cannot break, seen from outside.
+//! Tests of the public interface: guarantees to games, and limits that a game cannot break.
 
 #![allow(clippy::unwrap_used, reason = "all of this binary is a test, its helper functions too")]
 
@@ -9,7 +9,7 @@ mod hostile;
 mod kinds;
 mod manual;
 #[path = "../../examples/orchard.rs"]
-#[allow(dead_code, reason = "its main is for those who run it")]
+#[allow(dead_code, reason = "its main is for `cargo run --example`")]
 mod orchard;
 mod probe;
 mod schema;

@@ -1,4 +1,4 @@
-//! `docs/game.md` shows code that compiles and runs: each piece stands in a game that is tested here.
+//! `docs/game.md` shows only code that compiles and runs: each piece is part of a game that is tested here.
 
 const MANUAL: &str = include_str!("../../../../docs/game.md");
 const SOURCES: [&str; 3] =

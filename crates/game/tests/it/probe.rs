@@ -1,10 +1,10 @@
-//! A game for tests: everything is text, an action is a script, and any function can be told to panic.
+//! A game for tests: all types are text, an action is a script, and any one function can be made to panic.
 
 use game::machine::Span;
 use game::space::{Distance, Motion, ObjectId, Polygon, Position};
-use game::{Addressee, Game, MigrateError, PlayerId, Scope, Tx, View, Viewer};
+use game::{Addressee, Game, MigrateError, PlayerId, Scope, ScopeView, Tx, Viewer};
 
-/// Panics in the function of this name.
+/// A game that panics in the function of this name; in none if it is empty.
 pub struct Probe(pub &'static str);
 
 pub const RANGE: Distance = Distance::of_metres(20);
@@ -45,7 +45,7 @@ impl Game for Probe {
         Position::saturating(1_000, 0)
     }
 
-    fn scope(&self, view: &View<'_, Self>, actor: ObjectId, action: &String) -> Result<Scope, String> {
+    fn scope(&self, view: &ScopeView<'_, Self>, actor: ObjectId, action: &String) -> Result<Scope, String> {
         self.may_panic("scope");
         let place = view.position(actor).unwrap();
         let metres = |metres| Distance::from_metres(metres).unwrap();
@@ -120,7 +120,7 @@ impl Game for Probe {
         let first = tx.objects().first().copied();
         match (name, first) {
             ("thief", Some(other)) => Ok(other),
-            ("nobody", _) => Err("no such player".to_owned()),
+            ("unwelcome", _) => Err("no such player".to_owned()),
             _ => Ok(tx.spawn(&name.to_owned(), Position::ORIGIN)),
         }
     }

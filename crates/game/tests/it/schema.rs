@@ -1,4 +1,4 @@
-//! The shape of types as text and as a number. The numbers stand in saved worlds: they never change by themselves.
+//! Schemas as text and as hashes. Saved worlds carry the hashes, so they must not change with a library.
 
 use crate::kinds::Kinds;
 use crate::orchard::Orchard;
@@ -26,7 +26,7 @@ fn the_manual_shows_what_the_code_does() {
     assert!(MANUAL.contains(&hash), "docs/schema.md lacks {hash}");
 }
 
-/// A game whose state is a `T`.
+/// A game whose state is a `T`, and whose other types are `()`.
 struct Of<T>(PhantomData<fn() -> T>);
 
 impl<T: Data> Game for Of<T> {

@@ -1,11 +1,11 @@
-//! Whole games in one value.
+//! `Solo`: whole games, played in one value.
 
-use crate::hive::{self, Deed, Hive, News, VERSION_1};
-use crate::orchard::{No, Orchard, Thing, Wish};
+use crate::hive::{self, Hive, HiveAction, HiveNotice, HiveState, VERSION_1};
+use crate::orchard::{Orchard, OrchardAction, OrchardRefusal, OrchardState};
 use crate::probe::Probe;
 use game::machine::{Span, Time};
 use game::space::{Distance, Heading, ObjectId, Position, Velocity};
-use game::{Hosted, Rules, Solo, WORLD};
+use game::{Hosted, HostedGame, Solo, WORLD};
 
 #[test]
 fn the_tutorial_plays() {
@@ -18,26 +18,29 @@ fn a_refused_gift_gives_nothing() {
     let tree = world.objects().next().unwrap();
     let (_, ada) = world.join("Ada");
     world.walk(ada, world.position(tree).unwrap(), Distance::of_metres(2)).unwrap();
-    world.act(ada, &Wish::Pick { tree }).unwrap();
+    world.act(ada, &OrchardAction::Pick { tree }).unwrap();
     let (before, motion) = (world.get(ada), world.motion(ada));
-    // The apple is taken from the giver before the tree is found to be no taker.
-    assert_eq!(world.act(ada, &Wish::Give { to: tree, apples: 1 }), Err(No::NothingThere));
+    // The apple is taken from the giver before the transaction finds that a tree cannot take it.
+    assert_eq!(
+        world.act(ada, &OrchardAction::Give { to: tree, apples: 1 }),
+        Err(OrchardRefusal::NothingThere)
+    );
     assert_eq!((world.get(ada), world.motion(ada)), (before, motion));
-    assert_eq!(world.act(ada, &Wish::Give { to: ada, apples: 1 }), Ok(()));
-    assert_eq!(world.get(ada), Some(Thing::Picker { name: "Ada".to_owned(), apples: 1 }));
+    assert_eq!(world.act(ada, &OrchardAction::Give { to: ada, apples: 1 }), Ok(()));
+    assert_eq!(world.get(ada), Some(OrchardState::Picker { name: "Ada".to_owned(), apples: 1 }));
 }
 
 #[test]
-fn nobody_walks_faster_than_the_game_allows() {
+fn a_player_walks_no_faster_than_the_game_allows() {
     let mut world = Solo::new(Orchard, 1);
     let (_, ada) = world.join("Ada");
     let east = |metres| Velocity::from_metres(metres, 0.0).unwrap();
-    assert_eq!(world.steer(ada, east(3.0), Heading::EAST), Err(No::TooFast));
+    assert_eq!(world.steer(ada, east(3.0), Heading::EAST), Err(OrchardRefusal::TooFast));
     assert_eq!(world.steer(ada, east(2.0), Heading::EAST), Ok(()));
     world.advance(Span::from_secs(2));
     assert_eq!(world.position(ada), Some(Position::saturating(4_000, 0)));
     let far = Position::saturating(-80_000, 60_000);
-    assert_eq!(world.walk(ada, far, Distance::of_metres(5)), Err(No::TooFast));
+    assert_eq!(world.walk(ada, far, Distance::of_metres(5)), Err(OrchardRefusal::TooFast));
     assert_eq!(world.walk(ada, far, Distance::of_metres(2)), Ok(()));
     assert_eq!(world.position(ada), Some(far));
     assert_eq!(world.motion(ada).unwrap().velocity, Velocity::ZERO);
@@ -49,11 +52,11 @@ fn a_timer_fires_at_its_time_and_not_before() {
     let tree = world.objects().next().unwrap();
     let (_, ada) = world.join("Ada");
     world.walk(ada, Position::saturating(-5_000, 0), Distance::of_metres(2)).unwrap();
-    world.act(ada, &Wish::Pick { tree }).unwrap();
+    world.act(ada, &OrchardAction::Pick { tree }).unwrap();
     world.advance(Span::from_micros(59_999_999));
-    assert_eq!(world.get(tree), Some(Thing::Tree { ripe: false }));
+    assert_eq!(world.get(tree), Some(OrchardState::Tree { ripe: false }));
     world.advance(Span::from_micros(1));
-    assert_eq!(world.get(tree), Some(Thing::Tree { ripe: true }));
+    assert_eq!(world.get(tree), Some(OrchardState::Tree { ripe: true }));
 }
 
 #[test]
@@ -61,20 +64,23 @@ fn letters_reach_the_world_and_come_back() {
     let mut world = Solo::new(Hive, 1);
     let (_, near) = world.join("Near");
     let (_, far) = world.join("Far");
-    world.act(near, &Deed::Harvest).unwrap();
-    world.act(far, &Deed::Harvest).unwrap();
+    world.act(near, &HiveAction::Harvest).unwrap();
+    world.act(far, &HiveAction::Harvest).unwrap();
     assert_eq!(world.notices(), [], "a letter takes a while");
     world.advance(Span::from_millis(100));
-    assert_eq!(world.get(WORLD), Some(hive::Thing::World { honey: 500 }));
-    assert_eq!(world.notices(), [(near, News::Honey { total: 250 }), (far, News::Honey { total: 500 })]);
-    assert_eq!(world.notices(), [], "each notice is told once");
+    assert_eq!(world.get(WORLD), Some(HiveState::World { honey: 500 }));
+    assert_eq!(
+        world.notices(),
+        [(near, HiveNotice::Honey { total: 250 }), (far, HiveNotice::Honey { total: 500 })]
+    );
+    assert_eq!(world.notices(), [], "each notice is delivered once");
 }
 
 #[test]
-fn a_letter_to_somebody_gone_is_dropped() {
+fn a_letter_to_a_removed_object_is_dropped() {
     let mut world = Solo::new(Hive, 1);
     let (_, keeper) = world.join("Keeper");
-    world.act(keeper, &Deed::Ask).unwrap();
+    world.act(keeper, &HiveAction::Ask).unwrap();
     world.leave(keeper);
     world.advance(Span::from_secs(1));
     assert_eq!((world.get(keeper), world.notices()), (None, Vec::new()));
@@ -86,10 +92,10 @@ fn the_stung_wake_up_at_home_and_stay_when_they_leave() {
     let (_, one) = world.join("One");
     let (_, other) = world.join("Other");
     let generation = world.motion(other).unwrap().generation;
-    world.act(one, &Deed::Sting { whom: other }).unwrap();
+    world.act(one, &HiveAction::Sting { whom: other }).unwrap();
     assert_eq!(world.position(other), Some(hive::HOME));
     assert_eq!(world.motion(other).unwrap().generation, generation + 1);
-    assert_eq!(world.notices(), [(other, News::Ouch)]);
+    assert_eq!(world.notices(), [(other, HiveNotice::Ouch)]);
     world.leave(other);
     assert!(world.get(other).is_some());
     world.leave(one);
@@ -101,7 +107,7 @@ fn a_class_of_viewers_sees_what_it_may() {
     let mut world = Solo::new(Hive, 1);
     let (_, veiled) = world.join("Veiled");
     let (_, open) = world.join("Open");
-    world.act(open, &Deed::Sting { whom: open }).unwrap();
+    world.act(open, &HiveAction::Sting { whom: open }).unwrap();
     world.walk(veiled, Position::saturating(5_000, 0), Distance::of_metres(500)).unwrap();
     let count = |world: &Solo<Hive>, viewer| world.sight(viewer).len();
     assert_eq!(
@@ -119,7 +125,7 @@ fn thinkers_think_until_they_rest_and_again_after() {
     let (mut courses, mut last) = (0, world.motion(bee));
     for _ in 0..600 {
         world.advance(Span::from_millis(100));
-        let tired = world.get(bee) == Some(hive::Thing::Bee { tired: true });
+        let tired = world.get(bee) == Some(HiveState::Bee { tired: true });
         if changes.last().is_none_or(|&(_, was)| was != tired) {
             changes.push((world.now().as_millis(), tired));
         }
@@ -155,8 +161,8 @@ fn time_stands_still_by_itself() {
 }
 
 #[test]
-fn who_may_not_join_is_told_why() {
-    assert_eq!(Solo::new(Probe(""), 1).try_join("nobody"), Err("no such player".to_owned()));
+fn a_refused_join_gives_the_reason() {
+    assert_eq!(Solo::new(Probe(""), 1).try_join("unwelcome"), Err("no such player".to_owned()));
 }
 
 #[test]

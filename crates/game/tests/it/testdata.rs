@@ -25,16 +25,16 @@ pub fn golden(name: &str, found: &str) {
     );
 }
 
-/// Runs a table: blocks of comments and commands, each with what they say after `----`.
-pub fn table(name: &str, mut say: impl FnMut(&[&str]) -> String) {
+/// Runs a table: blocks of comments and commands, each with its expected output after `----`.
+pub fn table(name: &str, mut run: impl FnMut(&[&str]) -> String) {
     let text = fs::read_to_string(path(name)).unwrap();
     let blocks = text.split("\n\n").map(|block| {
-        let asked = block.split("----").next().unwrap().trim_matches('\n');
-        let commands: Vec<_> = asked.lines().filter(|line| !line.starts_with('#')).collect();
+        let input = block.split("----").next().unwrap().trim_matches('\n');
+        let commands: Vec<_> = input.lines().filter(|line| !line.starts_with('#')).collect();
         if commands.is_empty() {
-            asked.to_owned()
+            input.to_owned()
         } else {
-            format!("{asked}\n----\n{}", say(&commands).trim_end())
+            format!("{input}\n----\n{}", run(&commands).trim_end())
         }
     });
     golden(name, &format!("{}\n", blocks.collect::<Vec<_>>().join("\n\n")));

@@ -1,4 +1,4 @@
-//! The TypeScript of two games, kept as files. `tests/typescript/check.sh` compiles and runs them.
+//! The TypeScript of two games as golden files. `tests/typescript/check.sh` compiles and runs them.
 
 use crate::kinds::{Action, Kinds};
 use crate::orchard::Orchard;
@@ -63,7 +63,7 @@ fn every_variant_has_a_vector() {
 
 /// The same table refuses in TypeScript: `tests/typescript/check.mjs`.
 #[test]
-fn what_typescript_must_refuse_is_refused_here() {
+fn rust_refuses_the_bytes_that_typescript_must_refuse() {
     let lines = REFUSED.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     for line in lines {
         let (hex, why) = line.split_once(" = ").unwrap();
@@ -73,7 +73,7 @@ fn what_typescript_must_refuse_is_refused_here() {
     }
 }
 
-/// A game whose action cannot be written down in TypeScript.
+/// Defines a game whose action cannot be written as TypeScript.
 macro_rules! broken {
     ($name:ident, $action:ty) => {
         struct $name;
@@ -102,14 +102,14 @@ macro_rules! broken {
 #[derive(Clone, Debug, Serialize, Deserialize, Schema)]
 #[serde(crate = "game::serde")]
 #[postcard(crate = game::postcard_schema)]
-#[allow(dead_code, reason = "only what is made of it is looked at")]
-struct Forgetful(u8, #[serde(skip)] u8);
+#[allow(dead_code, reason = "only its schema is used")]
+struct WithSkippedField(u8, #[serde(skip)] u8);
 
-broken!(Forgets, Forgetful);
+broken!(Forgets, WithSkippedField);
 broken!(ListsNothing, Vec<((), [(); 3])>);
 
 #[test]
-fn what_has_no_typescript_says_why() {
+fn an_unsupported_type_is_refused_with_a_reason() {
     let error = typescript::<Forgets>().unwrap_err().to_string();
     assert!(
         error.starts_with("the schema of Action is not what its bytes are (it leaves 1 bytes unread)"),

@@ -1,5 +1,5 @@
-// Holds the generated TypeScript to its word: it compiles strictly, reads and writes every vector as Rust does, and
-// refuses what is malformed. Runs in a folder where the pinned TypeScript is installed: see check.sh.
+// Checks the generated TypeScript: it compiles strictly, reads and writes every vector as Rust does, and refuses
+// malformed bytes. Runs in a folder where the pinned TypeScript is installed: see check.sh.
 
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ const ts = createRequire(join(process.cwd(), "package.json"))("typescript");
 const folder = process.argv[2];
 const out = mkdtempSync(join(tmpdir(), "ecumene-typescript-"));
 
-/** Stricter than most projects are, so that the module fits into any. */
+/** Stricter than most projects, so that the module compiles in any of them. */
 const options = {
   strict: true,
   noUncheckedIndexedAccess: true,
@@ -59,8 +59,8 @@ function refuses(module, decode, bytes, why) {
   throws(() => decode(bytes), module.DecodeError, `${why}: ${hexed(bytes)}`);
 }
 
-/** Seeded, so that a failure comes back (mulberry32). */
-function chance(seed) {
+/** Seeded random numbers (mulberry32), so that a failure can be repeated. */
+function seededRandom(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
     let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -83,9 +83,9 @@ function checkVector(module, { type, hex, value }) {
   refuses(module, decode, padded.subarray(3, 4 + bytes.length), "a byte too many");
 }
 
-/** Whatever bytes are changed: a value that can be written and read again, or a DecodeError. */
+/** Damaged bytes give a value that can be written and read again, or a DecodeError. */
 function checkDamage(module, vectors, rounds) {
-  const draw = chance(1);
+  const draw = seededRandom(1);
   let read = 0;
   for (let round = 0; round < rounds; round++) {
     const { type, hex } = vectors[draw() % vectors.length];

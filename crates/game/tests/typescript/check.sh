@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles and runs the TypeScript in testdata/typescript. Everything it installs goes to the folder given.
+# Compiles and runs the TypeScript in testdata/typescript. It installs packages only into the given work folder.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 work="${1:?usage: check.sh <work folder>}"

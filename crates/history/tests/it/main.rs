@@ -1,14 +1,14 @@
-//! The bytes of a history are what they were when version 1 was fixed.
+//! The bytes of a history are the same as when version 1 was fixed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use game::PlayerId;
-use history::{Entry, Header, MemoryFolder, What, World, read_files};
+use history::{Entry, EntryKind, Header, MemoryFolder, WorldHeader, read_files};
 use machine::{Address, Time};
 use space::{Epoch, Position, ZoneId};
 use zone::{Durability, Note, Outcome};
 
 fn header() -> Header {
-    let world = World {
+    let world = WorldHeader {
         game: "kosmos".to_owned(),
         schema: 0x0123_4567_89ab_cdef,
         zone: ZoneId(1),
@@ -21,8 +21,13 @@ fn header() -> Header {
 
 fn entries() -> Vec<Entry> {
     let answered = Note::Answered { player: PlayerId(7), number: 300, outcome: Outcome::Done };
-    let all =
-        [What::Started, What::Holds(None), What::Said(answered), What::Kept((Epoch(3), 9)), What::Stopped];
+    let all = [
+        EntryKind::Started,
+        EntryKind::Holds(None),
+        EntryKind::Said(answered),
+        EntryKind::Kept((Epoch(3), 9)),
+        EntryKind::Stopped,
+    ];
     let by = Address(1 << 32 | 1);
     let at = |micros: u64| Time::from_micros(micros * 100);
     (1..).zip(all).map(|(micros, what)| Entry { time: at(micros), by, what }).collect()

@@ -1,13 +1,13 @@
 //! A³: view angle, close area, attenuated update frequency (section VI-B, algorithm 1).
 
 use super::shape::{Falloff, Sector};
-use crate::{Policy, PolicyError, Reach, Sight};
+use crate::{Policy, PolicyError, PolicyReach, SubjectView};
 use space::Distance;
 
 /// Relevance 1 in the close area all around; in the view sector beyond it, falling in a straight line
 /// to 0 at the view distance; else 0.
 ///
-/// The close area is what a field of view lacks: who turns round already knows what is near.
+/// The close area is what a field of view lacks: a player who turns round already knows what is near.
 #[derive(Clone, Copy, Debug)]
 pub struct A3 {
     view: Distance,
@@ -23,16 +23,16 @@ impl A3 {
 }
 
 impl Policy for A3 {
-    fn reach(&self) -> Reach {
-        Reach::Within(self.view)
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(self.view)
     }
 
     #[inline]
-    fn relevance(&self, sight: &Sight) -> f32 {
-        let distance = sight.distance();
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        let distance = view.distance();
         if self.falloff.is_close(distance) {
             1.0
-        } else if self.sector.holds(sight, distance) {
+        } else if self.sector.holds(view, distance) {
             self.falloff.fading(distance)
         } else {
             0.0

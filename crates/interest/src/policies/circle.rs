@@ -1,6 +1,6 @@
 //! A circular area of interest (section V-A).
 
-use crate::{Policy, Reach, Sight};
+use crate::{Policy, PolicyReach, SubjectView};
 use space::Distance;
 
 /// Relevance 1 nearer than the view distance.
@@ -19,12 +19,12 @@ impl Circle {
 }
 
 impl Policy for Circle {
-    fn reach(&self) -> Reach {
-        Reach::Within(self.view)
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(self.view)
     }
 
     #[inline]
-    fn relevance(&self, sight: &Sight) -> f32 {
-        if sight.distance_squared < self.squared { 1.0 } else { 0.0 }
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        if view.distance_squared < self.squared { 1.0 } else { 0.0 }
     }
 }

@@ -1,7 +1,7 @@
 //! A circle whose updates grow rarer with distance (section VI-A).
 
 use super::shape::Falloff;
-use crate::{Policy, PolicyError, Reach, Sight};
+use crate::{Policy, PolicyError, PolicyReach, SubjectView};
 use space::Distance;
 
 /// Relevance 1 up to the critical distance, then falling in a straight line to 0 at the view distance.
@@ -22,13 +22,13 @@ impl CircleAttenuated {
 }
 
 impl Policy for CircleAttenuated {
-    fn reach(&self) -> Reach {
-        Reach::Within(self.view)
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(self.view)
     }
 
     #[inline]
-    fn relevance(&self, sight: &Sight) -> f32 {
-        let distance = sight.distance();
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        let distance = view.distance();
         if self.falloff.is_close(distance) { 1.0 } else { self.falloff.fading(distance) }
     }
 }

@@ -1,17 +1,17 @@
-//! Everybody hears of everybody: the paper's "None", and the price that interest management saves.
+//! All observers get updates of all subjects: the paper's "None", and the cost that interest management saves.
 
-use crate::{Policy, Reach, Sight};
+use crate::{Policy, PolicyReach, SubjectView};
 
 /// Relevance 1 for every pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Everything;
 
 impl Policy for Everything {
-    fn reach(&self) -> Reach {
-        Reach::Everywhere
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Everywhere
     }
 
-    fn relevance(&self, _: &Sight) -> f32 {
+    fn relevance(&self, _: &SubjectView) -> f32 {
         1.0
     }
 }

@@ -1,10 +1,10 @@
-//! What the observer can see, and nothing else (section V-B).
+//! The sector that the observer can see, and nothing else (section V-B).
 
 use super::shape::Sector;
-use crate::{Policy, PolicyError, Reach, Sight};
+use crate::{Policy, PolicyError, PolicyReach, SubjectView};
 use space::Distance;
 
-/// Relevance 1 in the view sector. Cheap, but blind: who turns round must first be told what is there.
+/// Relevance 1 in the view sector. Cheap, but blind: a player who turns round must wait for updates of what is there.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldOfView {
     view: Distance,
@@ -12,21 +12,21 @@ pub struct FieldOfView {
 }
 
 impl FieldOfView {
-    /// A sector of radius `view` and `angle_degrees` in all, centred on where the observer faces.
+    /// A sector of radius `view` and `angle_degrees` in all, centred on the observer's heading.
     pub fn new(view: Distance, angle_degrees: f64) -> Result<Self, PolicyError> {
         Ok(Self { view, sector: Sector::new(angle_degrees)? })
     }
 }
 
 impl Policy for FieldOfView {
-    fn reach(&self) -> Reach {
-        Reach::Within(self.view)
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(self.view)
     }
 
     #[inline]
-    fn relevance(&self, sight: &Sight) -> f32 {
-        let distance = sight.distance();
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        let distance = view.distance();
         let in_reach = distance < self.view.millimetres() as f32;
-        if in_reach && self.sector.holds(sight, distance) { 1.0 } else { 0.0 }
+        if in_reach && self.sector.holds(view, distance) { 1.0 } else { 0.0 }
     }
 }

@@ -26,18 +26,18 @@ pub use field_of_view::FieldOfView;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Policy, Sight, Slot};
+    use crate::{Policy, Slot, SubjectView};
     use space::{Distance, Heading, Position};
 
     fn metres(metres: f64) -> Distance {
         Distance::from_metres(metres).unwrap()
     }
 
-    /// What an observer at the origin, facing east, makes of a subject at (x, y) metres.
+    /// The relevance of a subject at (x, y) metres to an observer at the origin that faces east.
     fn grade(policy: &dyn Policy, x: f64, y: f64) -> f32 {
         let there = Position::from_metres(x, y).unwrap();
-        let sight = Sight::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there);
-        policy.relevance(&sight)
+        let view = SubjectView::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there);
+        policy.relevance(&view)
     }
 
     #[test]
@@ -81,15 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_are_in_view_wherever_one_looks() {
+    fn both_sides_are_in_view_whatever_the_heading() {
         let half = FieldOfView::new(metres(120.0), 180.0).unwrap();
         for quarter in 0..4 {
             let facing = Heading(quarter << 14);
             for side in [Heading(facing.0.wrapping_add(1 << 14)), Heading(facing.0.wrapping_sub(1 << 14))] {
                 let (x, y) = side.unit();
                 let there = Position::from_metres(100.0 * f64::from(x), 100.0 * f64::from(y)).unwrap();
-                let sight = Sight::new(Slot(0), Position::ORIGIN, facing.unit(), Slot(1), there);
-                assert_eq!(half.relevance(&sight), 1.0, "{facing:?} {side:?}");
+                let view = SubjectView::new(Slot(0), Position::ORIGIN, facing.unit(), Slot(1), there);
+                assert_eq!(half.relevance(&view), 1.0, "{facing:?} {side:?}");
             }
         }
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn policies_compose() {
-        let wall = |sight: &Sight, graded: f32| if sight.dy > 0.0 { 0.0 } else { graded };
+        let wall = |view: &SubjectView, graded: f32| if view.dy > 0.0 { 0.0 } else { graded };
         let half = Circle::new(metres(120.0));
         let behind_a_wall = half.adjusted(half.reach(), wall);
         assert_eq!(grade(&behind_a_wall, 5.0, 1.0), 0.0);
@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_that_talks_nonsense_composes_to_a_grade() {
-        let nonsense =
-            Everything.adjusted(Everything.reach(), |sight, _| if sight.dx > 0.0 { f32::NAN } else { 7.0 });
-        assert_eq!(grade(&Everything.and(nonsense), 1.0, 0.0), 0.0);
-        assert_eq!(grade(&Everything.and(nonsense), -1.0, 0.0), 1.0);
+    fn a_policy_with_invalid_grades_composes_to_a_grade() {
+        let invalid =
+            Everything.adjusted(Everything.reach(), |view, _| if view.dx > 0.0 { f32::NAN } else { 7.0 });
+        assert_eq!(grade(&Everything.and(invalid), 1.0, 0.0), 0.0);
+        assert_eq!(grade(&Everything.and(invalid), -1.0, 0.0), 1.0);
     }
 }

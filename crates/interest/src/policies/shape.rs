@@ -1,9 +1,9 @@
 //! The two shapes the policies are made of.
 
-use crate::{PolicyError, Sight};
+use crate::{PolicyError, SubjectView};
 use space::Distance;
 
-/// A view sector: what lies within half the view angle of where the observer faces.
+/// A view sector: all directions within half the view angle of the observer's heading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sector {
     /// The cosine of half the view angle.
@@ -25,10 +25,10 @@ impl Sector {
         Ok(Self { cosine })
     }
 
-    /// Whether the subject, `distance` away, is in view. The observer's own spot is.
+    /// True if the subject, `distance` away, is in view. A subject at the observer's own place is.
     #[inline]
-    pub(super) fn holds(self, sight: &Sight, distance: f32) -> bool {
-        let ahead = sight.dx * sight.facing.0 + sight.dy * sight.facing.1;
+    pub(super) fn holds(self, view: &SubjectView, distance: f32) -> bool {
+        let ahead = view.dx * view.facing.0 + view.dy * view.facing.1;
         distance == 0.0 || self.cosine * distance <= ahead
     }
 }
@@ -37,7 +37,7 @@ impl Sector {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Falloff {
     critical: f32,
-    /// What is left of the view beyond the critical distance; never 0, so that it can divide.
+    /// The rest of the view distance beyond the critical distance; never 0, so that it can divide.
     span: f32,
 }
 
@@ -55,7 +55,7 @@ impl Falloff {
         distance <= self.critical
     }
 
-    /// The grade beyond the critical distance.
+    /// The relevance beyond the critical distance.
     #[inline]
     pub(super) fn fading(self, distance: f32) -> f32 {
         (1.0 - (distance - self.critical) / self.span).max(0.0)

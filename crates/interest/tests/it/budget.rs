@@ -1,21 +1,21 @@
-//! A crowd around one observer whose line carries a fraction of what is due.
+//! A crowd around one observer whose budget allows a fraction of the updates that are due.
 
 use interest::policies::{A3, CircleAttenuated};
-use interest::{Budget, Config, Engine, Schedule};
+use interest::{Budget, Engine, EngineConfig, UpdateSchedule};
 use machine::{Span, Time};
 use space::{Distance, Heading, Position};
 
 const CROWD: u32 = 200;
 const TICK_MS: u64 = 50;
 
-/// Per subject, when the observer heard of it; subject k stands k ÷ 2 metres away in a view of 100.
+/// Per subject, the times of its updates; subject k stands k ÷ 2 metres away in a view of 100.
 fn heard_in(seconds: u64, budget: Budget) -> Vec<Vec<Time>> {
     let metres = |it| Distance::from_metres(it).unwrap();
     let policy = CircleAttenuated::new(metres(105.0), metres(5.0)).unwrap();
-    let mut engine = Engine::new(Config {
-        schedule: Schedule::every(Span::from_millis(50)),
+    let mut engine = Engine::new(EngineConfig {
+        schedule: UpdateSchedule::every(Span::from_millis(50)),
         budget: Some(budget),
-        ..Config::default()
+        ..EngineConfig::default()
     });
     let eye = engine.enter(Position::ORIGIN, Heading::EAST);
     engine.observe(eye);
@@ -35,7 +35,7 @@ fn heard_in(seconds: u64, budget: Budget) -> Vec<Vec<Time>> {
 }
 
 #[test]
-fn the_line_is_filled_and_never_overfilled() {
+fn the_budget_is_used_and_never_exceeded() {
     let budget = Budget { bytes_per_second: 2_500, burst: 500 };
     let heard = heard_in(60, budget);
     let mut times: Vec<Time> = heard.into_iter().flatten().collect();
@@ -50,10 +50,10 @@ fn the_line_is_filled_and_never_overfilled() {
 }
 
 #[test]
-fn the_near_come_first_but_nobody_starves() {
+fn near_subjects_come_first_but_none_starves() {
     let heard = heard_in(60, Budget { bytes_per_second: 2_500, burst: 500 });
     let count = |range: std::ops::Range<usize>| heard[range].iter().map(Vec::len).sum::<usize>();
-    // Were all equal, each quarter would be heard of equally often.
+    // Were all equal, each quarter would get equally many updates.
     assert!(3 * count(100..150) < 2 * count(0..50), "near {} far {}", count(0..50), count(100..150));
     // 100 updates a second for 200 subjects: two seconds a round if all were equal. The least relevant
     // (about 0.05 of the nearest) may wait some rounds, not for ever.
@@ -65,7 +65,7 @@ fn the_near_come_first_but_nobody_starves() {
 }
 
 #[test]
-fn a_line_too_thin_for_one_update_still_carries_it() {
+fn a_budget_too_small_for_one_update_still_allows_it() {
     let heard = heard_in(60, Budget { bytes_per_second: 10, burst: 1 });
     let total: usize = heard.iter().map(Vec::len).sum();
     // A byte saved up and 600 that flow in pay for 24 updates; the 25th leaves on credit.
@@ -78,7 +78,7 @@ fn longest_silence_of_the_close(spin: Span) -> Span {
     let metres = |it| Distance::from_metres(it).unwrap();
     let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
     let budget = Some(Budget { bytes_per_second: 2_500, burst: 500 });
-    let mut engine = Engine::new(Config { budget, update_bytes: 25, ..Config::default() });
+    let mut engine = Engine::new(EngineConfig { budget, update_bytes: 25, ..EngineConfig::default() });
     let eye = engine.enter(Position::ORIGIN, Heading::EAST);
     engine.observe(eye);
     for number in 0..310u16 {
@@ -103,13 +103,13 @@ fn longest_silence_of_the_close(spin: Span) -> Span {
     longest
 }
 
-/// How often an observer in a crowd of 60 hears of somebody ahead of the place where they stand, in ten minutes in
-/// which they turn round every so often. Everybody close is always in view, who is ahead only half of the time.
-fn heard_of_who_is_ahead(metres_ahead: f64, turn: Span) -> usize {
+/// Number of updates of a subject ahead, for an observer in a crowd of 60 that turns round every `turn`, in ten
+/// minutes. The close subjects are always in view, the one ahead only half of the time.
+fn updates_of_subject_ahead(metres_ahead: f64, turn: Span) -> usize {
     let metres = |it| Distance::from_metres(it).unwrap();
     let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
     let budget = Some(Budget { bytes_per_second: 250, burst: 250 });
-    let mut engine = Engine::new(Config { budget, update_bytes: 25, ..Config::default() });
+    let mut engine = Engine::new(EngineConfig { budget, update_bytes: 25, ..EngineConfig::default() });
     let eye = engine.enter(Position::ORIGIN, Heading::EAST);
     engine.observe(eye);
     let ahead = engine.enter(Position::from_metres(metres_ahead, 0.0).unwrap(), Heading::EAST);
@@ -128,19 +128,19 @@ fn heard_of_who_is_ahead(metres_ahead: f64, turn: Span) -> usize {
     heard
 }
 
-/// A round through the crowd takes six seconds: longer than somebody is in view at a time.
+/// A round through the crowd takes six seconds: longer than the subject is in view at a time.
 #[test]
-fn who_is_only_now_and_then_in_view_is_heard_of_too() {
+fn a_subject_that_is_seldom_in_view_gets_updates_too() {
     for metres in [45.0, 60.0, 80.0] {
         for turn in [Span::from_secs(1), Span::from_secs(3), Span::from_secs(10)] {
-            let heard = heard_of_who_is_ahead(metres, turn);
+            let heard = updates_of_subject_ahead(metres, turn);
             assert!(20 <= heard, "{metres} m ahead, a turn every {turn}: heard of {heard} times");
         }
     }
 }
 
 #[test]
-fn turning_round_in_a_crowd_does_not_silence_who_is_close() {
+fn turning_round_in_a_crowd_does_not_silence_close_subjects() {
     for spin in [Span::from_secs(1), Span::from_secs(2), Span::from_secs(3_600)] {
         let silence = longest_silence_of_the_close(spin);
         assert!(
@@ -150,15 +150,15 @@ fn turning_round_in_a_crowd_does_not_silence_who_is_close() {
     }
 }
 
-/// When, in milliseconds, an observer with a line for one update a second hears of somebody who is owed an update when
-/// they walk out of view, and comes back after 20 seconds, far away. Then the line is idle, or somebody comes along who
-/// is more urgent.
-fn heard_of_who_comes_back(company: bool) -> Vec<u64> {
+/// The times in milliseconds of the updates of a subject that is owed an update when it walks out of view, and comes
+/// back after 20 seconds, far away. The budget allows one update a second. Then no other update is due, or one that is
+/// more urgent.
+fn updates_of_returning_subject(company: bool) -> Vec<u64> {
     let metres = |it| Distance::from_metres(it).unwrap();
     let at = |it| Position::from_metres(it, 0.0).unwrap();
     let policy = CircleAttenuated::new(metres(120.0), metres(40.0)).unwrap();
     let budget = Some(Budget { bytes_per_second: 26, burst: 26 });
-    let mut engine = Engine::new(Config { budget, update_bytes: 26, ..Config::default() });
+    let mut engine = Engine::new(EngineConfig { budget, update_bytes: 26, ..EngineConfig::default() });
     let eye = engine.enter(at(0.0), Heading::EAST);
     engine.observe(eye);
     let (walker, other) = (engine.enter(at(20.0), Heading::EAST), engine.enter(at(20.0), Heading::EAST));
@@ -182,11 +182,11 @@ fn heard_of_who_comes_back(company: bool) -> Vec<u64> {
     heard
 }
 
-/// At 116 metres an update is due every five seconds, and the last one is twenty seconds old. The time out of view says
-/// how urgent it is, not whether it is due.
+/// At 116 metres an update is due every five seconds, and the last one is twenty seconds old. The time out of view
+/// decides how urgent it is, not whether it is due.
 #[test]
-fn who_is_owed_an_update_is_told_of_when_they_come_back() {
-    assert_eq!(heard_of_who_comes_back(false), [0, 20_000]);
+fn an_owed_update_is_sent_when_the_subject_comes_back() {
+    assert_eq!(updates_of_returning_subject(false), [0, 20_000]);
     // The other one goes first. Then a tick's bytes are there, and it leaves on credit.
-    assert_eq!(heard_of_who_comes_back(true), [0, 20_100]);
+    assert_eq!(updates_of_returning_subject(true), [0, 20_100]);
 }

@@ -1,59 +1,59 @@
-//! The dullest correct interest management: every pair, every tick, no grid, no early-out. It shares no rule with the
+//! The simplest correct interest management: every pair, every tick, no grid, no early-out. It shares no rule with the
 //! engine: grades, intervals and buckets are written out again.
 
-use interest::{Budget, Due, Policy, Schedule, Sight, Slot};
+use interest::{Budget, DueRule, Policy, Slot, SubjectView, UpdateSchedule};
 use machine::{Span, Time};
 use space::{Heading, Position};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Avatar {
+pub(crate) struct ReferenceAvatar {
     pub(crate) position: Position,
     pub(crate) heading: Heading,
     pub(crate) bytes: u32,
     pub(crate) observes: bool,
 }
 
-/// What a tick did.
+/// The expected result of a tick.
 #[derive(Default)]
-pub(crate) struct Ticked {
+pub(crate) struct ReferenceTick {
     /// Observer, subject and the bits of its relevance, sorted.
     pub(crate) sent: Vec<(Slot, Slot, u32)>,
     pub(crate) deferred: u64,
     /// Pairs that an engine may have to grade.
     pub(crate) not_fresh: u64,
-    /// What each observer with a budget could spend, in millionths of a byte.
-    pub(crate) purses: BTreeMap<Slot, i128>,
+    /// The bucket level of each observer with a budget, in millionths of a byte.
+    pub(crate) bucket_levels: BTreeMap<Slot, i128>,
 }
 
-struct Wanted {
+struct DueSubject {
     subject: Slot,
     relevance: f32,
     urgency: f32,
 }
 
 #[derive(Clone, Copy)]
-struct Told {
+struct PairState {
     last: Time,
     heard: bool,
-    /// How long it was out of view since then while it was owed an update.
+    /// The time out of view since then while it was owed an update.
     away: Span,
-    /// When it was last found relevant; whether it was due then and not told.
+    /// Time when it was last found relevant; `owed` if it was due then and not sent.
     seen: Time,
     owed: bool,
 }
 
 pub(crate) struct Reference {
-    pub(crate) avatars: BTreeMap<Slot, Avatar>,
+    pub(crate) avatars: BTreeMap<Slot, ReferenceAvatar>,
     /// Per observer its budget, what its bucket holds in millionths of a byte, and when it was last filled.
     pub(crate) budgets: BTreeMap<Slot, (Budget, i128, Time)>,
-    pub(crate) schedule: Schedule,
-    told: BTreeMap<(Slot, Slot), Told>,
+    pub(crate) schedule: UpdateSchedule,
+    told: BTreeMap<(Slot, Slot), PairState>,
     ticked: Time,
 }
 
 impl Reference {
-    pub(crate) fn new(schedule: Schedule) -> Self {
+    pub(crate) fn new(schedule: UpdateSchedule) -> Self {
         Self {
             avatars: BTreeMap::new(),
             budgets: BTreeMap::new(),
@@ -73,21 +73,21 @@ impl Reference {
         self.told.retain(|pair, _| pair.0 != slot);
     }
 
-    /// Who is to be told of whom, sorted.
-    pub(crate) fn tick(&mut self, now: Time, policy: &dyn Policy) -> Ticked {
+    /// The updates that are to be sent, sorted.
+    pub(crate) fn tick(&mut self, now: Time, policy: &dyn Policy) -> ReferenceTick {
         let observers: Vec<Slot> = self.avatars.iter().filter(|it| it.1.observes).map(|it| *it.0).collect();
-        let mut ticked = Ticked::default();
+        let mut ticked = ReferenceTick::default();
         for observer in observers {
             ticked.not_fresh += self.not_fresh(now, observer);
-            let wanted = self.wanted(now, observer, policy);
-            let count = wanted.len();
-            ticked.purses.extend(self.fill(now, observer).map(|it| (observer, it)));
-            let chosen = self.affordable(observer, wanted);
+            let due_subjects = self.due_subjects(now, observer, policy);
+            let count = due_subjects.len();
+            ticked.bucket_levels.extend(self.fill(now, observer).map(|it| (observer, it)));
+            let chosen = self.affordable(observer, due_subjects);
             ticked.deferred += (count - chosen.len()) as u64;
             ticked.sent.extend(chosen.into_iter().map(|it| (observer, it.subject, it.relevance.to_bits())));
         }
         for (observer, subject, _) in &ticked.sent {
-            let told = Told { last: now, heard: true, away: Span::ZERO, seen: now, owed: false };
+            let told = PairState { last: now, heard: true, away: Span::ZERO, seen: now, owed: false };
             self.told.insert((*observer, *subject), told);
         }
         ticked.sent.sort();
@@ -95,33 +95,33 @@ impl Reference {
         ticked
     }
 
-    /// How many pairs could be due at all: more than a normal interval old, or never told.
+    /// Number of pairs that could be due at all: more than a normal interval old, or never sent.
     fn not_fresh(&self, now: Time, observer: Slot) -> u64 {
-        let is_fresh = |it: &Told| it.heard && now.since(it.last) < self.schedule.normal;
+        let is_fresh = |it: &PairState| it.heard && now.since(it.last) < self.schedule.normal;
         let others = self.avatars.keys().filter(|&&it| it != observer);
         others.filter(|&&it| !self.told.get(&(observer, it)).is_some_and(is_fresh)).count() as u64
     }
 
-    /// Everybody due, with how urgent they are.
-    fn wanted(&mut self, now: Time, observer: Slot, policy: &dyn Policy) -> Vec<Wanted> {
-        let mut wanted = Vec::new();
+    /// All subjects that are due, with their urgency.
+    fn due_subjects(&mut self, now: Time, observer: Slot, policy: &dyn Policy) -> Vec<DueSubject> {
+        let mut due_subjects = Vec::new();
         let others: Vec<Slot> = self.avatars.keys().copied().filter(|&it| it != observer).collect();
         for subject in others {
             let (pair, relevance) = ((observer, subject), self.relevance(observer, subject, policy));
             if relevance == 0.0 {
                 let forget_after = self.schedule.forget_after.max(self.schedule.normal);
-                let at_least = |it: &Told| if it.owed { Span::from_secs(30) } else { Span::ZERO };
-                let kept = |it: &Told| now.since(it.seen) < forget_after.max(at_least(it));
+                let at_least = |it: &PairState| if it.owed { Span::from_secs(30) } else { Span::ZERO };
+                let kept = |it: &PairState| now.since(it.seen) < forget_after.max(at_least(it));
                 if !self.told.get(&pair).is_some_and(kept) {
                     self.told.remove(&pair);
                 }
                 continue;
             }
-            let newcomer = Told { last: now, heard: false, away: Span::ZERO, seen: now, owed: true };
+            let newcomer = PairState { last: now, heard: false, away: Span::ZERO, seen: now, owed: true };
             let told = self.told.entry(pair).or_insert(newcomer);
             let age = now.since(told.last);
             if told.heard && age < self.schedule.normal {
-                continue; // Nobody need look: it cannot be due.
+                continue; // Too fresh to be due, whatever its relevance.
             }
             if told.owed && told.seen < self.ticked {
                 told.away = told.away + self.ticked.since(told.seen);
@@ -130,23 +130,23 @@ impl Reference {
             if told.owed {
                 let lead = if told.heard { 0 } else { 4 * self.schedule.normal.as_micros() };
                 let waited = age.as_micros() - told.away.as_micros() + lead;
-                wanted.push(Wanted { subject, relevance, urgency: waited as f32 * relevance });
+                due_subjects.push(DueSubject { subject, relevance, urgency: waited as f32 * relevance });
             }
         }
-        wanted
+        due_subjects
     }
 
-    /// What the policy says, as a grade.
+    /// The policy's relevance as a number from 0 to 1.
     pub(crate) fn relevance(&self, observer: Slot, subject: Slot, policy: &dyn Policy) -> f32 {
         let (eye, avatar) = (self.avatars[&observer], self.avatars[&subject]);
-        let sight = Sight::new(observer, eye.position, eye.heading.unit(), subject, avatar.position);
-        match policy.relevance(&sight) {
+        let view = SubjectView::new(observer, eye.position, eye.heading.unit(), subject, avatar.position);
+        match policy.relevance(&view) {
             it if it.is_nan() => 0.0,
             it => it.clamp(0.0, 1.0),
         }
     }
 
-    /// Fills the observer's bucket, if it has one, and says what is in it.
+    /// Fills the observer's bucket, if it has one, and returns its level.
     fn fill(&mut self, now: Time, observer: Slot) -> Option<i128> {
         let (budget, level, filled) = self.budgets.get_mut(&observer)?;
         let inflow = i128::from(now.since(*filled).as_micros()) * i128::from(budget.bytes_per_second);
@@ -155,27 +155,27 @@ impl Reference {
         Some(*level)
     }
 
-    /// Those of `wanted` that the observer's budget pays for, most urgent first.
-    fn affordable(&mut self, observer: Slot, mut wanted: Vec<Wanted>) -> Vec<Wanted> {
-        wanted.sort_by(|a, b| b.urgency.total_cmp(&a.urgency).then(a.subject.cmp(&b.subject)));
-        let Some((_, level, _)) = self.budgets.get_mut(&observer) else { return wanted };
-        wanted.retain(|it| {
+    /// The subjects that the observer's budget pays for, most urgent first.
+    fn affordable(&mut self, observer: Slot, mut due_subjects: Vec<DueSubject>) -> Vec<DueSubject> {
+        due_subjects.sort_by(|a, b| b.urgency.total_cmp(&a.urgency).then(a.subject.cmp(&b.subject)));
+        let Some((_, level, _)) = self.budgets.get_mut(&observer) else { return due_subjects };
+        due_subjects.retain(|it| {
             let open = 0 < *level;
             if open {
                 *level -= i128::from(self.avatars[&it.subject].bytes) * 1_000_000;
             }
             open
         });
-        wanted
+        due_subjects
     }
 }
 
 /// The paper's rule: an update is due when the normal interval ÷ relevance has passed since the last one.
-pub(crate) fn is_due(schedule: &Schedule, age: Span, relevance: f32) -> bool {
+pub(crate) fn is_due(schedule: &UpdateSchedule, age: Span, relevance: f32) -> bool {
     let interval = schedule.normal.as_micros() as f64 / f64::from(relevance);
     let age = age.as_micros() as f64;
     match schedule.due {
-        Due::AtInterval => interval <= age,
-        Due::AfterInterval => interval < age,
+        DueRule::AtInterval => interval <= age,
+        DueRule::AfterInterval => interval < age,
     }
 }

@@ -1,9 +1,11 @@
-//! The engine and the reference live through the same random world and must agree on every update.
+//! The engine and the reference run in the same random world and must agree on every update.
 
-use crate::promise::Promise;
-use crate::reference::{Avatar, Reference};
+use crate::reference::{Reference, ReferenceAvatar};
+use crate::schedule_checker::ScheduleChecker;
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
-use interest::{Budget, Config, Due, Engine, Policy, Reach, Schedule, Sight, Slot};
+use interest::{
+    Budget, DueRule, Engine, EngineConfig, Policy, PolicyReach, Slot, SubjectView, UpdateSchedule,
+};
 use machine::{Rng, Span, Time};
 use proptest::prelude::*;
 use space::{Distance, Heading, Position};
@@ -13,8 +15,8 @@ fn metres(metres: f64) -> Distance {
 }
 
 fn policy(number: usize) -> Box<dyn Policy> {
-    let team = |sight: &Sight, graded: f32| {
-        if sight.subject.0.is_multiple_of(2) { graded } else { graded * 0.5 }
+    let team = |view: &SubjectView, graded: f32| {
+        if view.subject.0.is_multiple_of(2) { graded } else { graded * 0.5 }
     };
     match number {
         0 => Box::new(Everything),
@@ -22,41 +24,43 @@ fn policy(number: usize) -> Box<dyn Policy> {
         2 => Box::new(CircleAttenuated::new(metres(40.0), metres(0.0)).unwrap()),
         3 => Box::new(FieldOfView::new(metres(50.0), 120.0).unwrap()),
         4 => Box::new(A3::new(metres(40.0), metres(10.0), 180.0).unwrap()),
-        5 => Box::new(Nonsense),
+        5 => Box::new(InvalidGrades),
         _ => Box::new(
-            A3::new(metres(40.0), metres(10.0), 90.0).unwrap().adjusted(Reach::Within(metres(40.0)), team),
+            A3::new(metres(40.0), metres(10.0), 90.0)
+                .unwrap()
+                .adjusted(PolicyReach::Within(metres(40.0)), team),
         ),
     }
 }
 
-/// A game's policy that was never tried: what it says is no grade, mostly.
-struct Nonsense;
+/// A faulty policy of a game: most of its results are no relevance.
+struct InvalidGrades;
 
-impl Policy for Nonsense {
-    fn reach(&self) -> Reach {
-        Reach::Within(metres(60.0))
+impl Policy for InvalidGrades {
+    fn reach(&self) -> PolicyReach {
+        PolicyReach::Within(metres(60.0))
     }
 
-    fn relevance(&self, sight: &Sight) -> f32 {
+    fn relevance(&self, view: &SubjectView) -> f32 {
         let said = [f32::NAN, -1.0, 7.0, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.25, 1.0 + f32::EPSILON];
-        if sight.distance() < 60_000.0 { said[sight.distance() as usize / 1_000 % said.len()] } else { 0.0 }
+        if view.distance() < 60_000.0 { said[view.distance() as usize / 1_000 % said.len()] } else { 0.0 }
     }
 }
 
 /// Both implementations side by side.
-struct Pair {
+struct EngineAndReference {
     engine: Engine,
     reference: Reference,
-    promise: Promise,
+    checker: ScheduleChecker,
     rng: Rng,
     budget: Option<Budget>,
 }
 
-impl Pair {
-    fn new(seed: u64, schedule: Schedule, budget: Option<Budget>) -> Self {
-        let engine = Engine::new(Config { schedule, budget, ..Config::default() });
-        let (reference, promise) = (Reference::new(schedule), Promise::default());
-        Self { engine, reference, promise, rng: Rng::seeded(seed), budget }
+impl EngineAndReference {
+    fn new(seed: u64, schedule: UpdateSchedule, budget: Option<Budget>) -> Self {
+        let engine = Engine::new(EngineConfig { schedule, budget, ..EngineConfig::default() });
+        let (reference, checker) = (Reference::new(schedule), ScheduleChecker::default());
+        Self { engine, reference, checker, rng: Rng::seeded(seed), budget }
     }
 
     fn enter(&mut self) {
@@ -72,7 +76,8 @@ impl Pair {
         if let Some(budget) = self.budget {
             self.reference.budgets.insert(slot, (budget, i128::from(budget.burst) * 1_000_000, Time::ZERO));
         }
-        let before = self.reference.avatars.insert(slot, Avatar { position, heading, bytes, observes });
+        let before =
+            self.reference.avatars.insert(slot, ReferenceAvatar { position, heading, bytes, observes });
         assert!(before.is_none(), "{slot:?} was given out twice");
     }
 
@@ -86,32 +91,32 @@ impl Pair {
         Position::new(coordinate(), coordinate()).unwrap()
     }
 
-    /// Some leave, some enter, some change their minds. Before and after: who enters right after somebody
-    /// left must not be mistaken for them.
-    fn stir(&mut self) {
+    /// Some objects leave, some enter, some start or stop observing. They enter before and after: an object that enters
+    /// right after another left must not be mistaken for it.
+    fn change_some(&mut self) {
         if self.rng.chance(0.15) {
             self.enter();
         }
-        self.stir_everybody();
+        self.change_all();
         if self.rng.chance(0.3) {
             self.enter();
         }
     }
 
-    fn stir_everybody(&mut self) {
+    fn change_all(&mut self) {
         let slots: Vec<Slot> = self.reference.avatars.keys().copied().collect();
         for slot in slots {
             match self.rng.below(60) {
                 0 => {
                     self.engine.leave(slot);
                     self.reference.leave(slot);
-                    self.promise.forget_observer(slot);
-                    self.promise.forget_subject(slot);
+                    self.checker.forget_observer(slot);
+                    self.checker.forget_subject(slot);
                 }
                 1 => {
                     self.engine.stop_observing(slot);
                     self.reference.stop_observing(slot);
-                    self.promise.forget_observer(slot);
+                    self.checker.forget_observer(slot);
                 }
                 2 => {
                     self.engine.observe(slot);
@@ -140,15 +145,15 @@ impl Pair {
 
     fn tick(&mut self, now: Time, policy: &dyn Policy) {
         let mut sent = Vec::new();
-        let tally = self.engine.tick(now, policy, |observer, updates| {
+        let counts = self.engine.tick(now, policy, |observer, updates| {
             sent.extend(updates.iter().map(|it| (observer, it.subject, it.relevance.to_bits())));
         });
         sent.sort();
         let expected = self.reference.tick(now, policy);
-        self.promise.check(now, &sent, &expected, &self.reference, policy);
+        self.checker.check(now, &sent, &expected, &self.reference, policy);
         assert_eq!(sent, expected.sent, "at {now}");
-        assert_eq!((tally.sent, tally.deferred), (sent.len() as u64, expected.deferred), "at {now}");
-        assert!(tally.graded <= expected.not_fresh, "{} graded of {}", tally.graded, expected.not_fresh);
+        assert_eq!((counts.sent, counts.deferred), (sent.len() as u64, expected.deferred), "at {now}");
+        assert!(counts.graded <= expected.not_fresh, "{} graded of {}", counts.graded, expected.not_fresh);
     }
 }
 
@@ -163,26 +168,28 @@ proptest! {
         forget in 0u64..5,
     ) {
         let normal = Span::from_millis(200);
-        let due = if strict { Due::AfterInterval } else { Due::AtInterval };
-        let schedule = Schedule { normal, due, forget_after: normal.times(forget) };
+        let due = if strict { DueRule::AfterInterval } else { DueRule::AtInterval };
+        let schedule = UpdateSchedule { normal, due, forget_after: normal.times(forget) };
         let budget = budgeted.then_some(Budget { bytes_per_second: 800, burst: 150 });
         let policy = policy(number);
-        let mut pair = Pair::new(seed, schedule, budget);
+        let mut pair = EngineAndReference::new(seed, schedule, budget);
         (0..crowd).for_each(|_| pair.enter());
         let mut now = Time::ZERO;
         for _ in 0..60 {
             pair.tick(now, policy.as_ref());
-            pair.stir();
+            pair.change_some();
             now += Span::from_millis([10, 50, 50, 100, 700][pair.rng.below(5) as usize]);
         }
     }
 }
 
 #[test]
-fn a_newcomer_is_heard_of_at_once_and_then_in_its_turn() {
+fn a_newcomer_is_sent_at_once_and_then_in_its_turn() {
     let policy = CircleAttenuated::new(metres(100.0), metres(0.0)).unwrap();
-    let mut engine =
-        Engine::new(Config { schedule: Schedule::every(Span::from_millis(200)), ..Config::default() });
+    let mut engine = Engine::new(EngineConfig {
+        schedule: UpdateSchedule::every(Span::from_millis(200)),
+        ..EngineConfig::default()
+    });
     let eye = engine.enter(Position::ORIGIN, Heading::EAST);
     engine.observe(eye);
     let other = engine.enter(Position::from_metres(50.0, 0.0).unwrap(), Heading::EAST);
@@ -197,9 +204,9 @@ fn a_newcomer_is_heard_of_at_once_and_then_in_its_turn() {
 }
 
 #[test]
-fn what_is_said_of_a_slot_whose_owner_left_does_nothing() {
+fn calls_with_a_slot_whose_owner_left_do_nothing() {
     let policy = Circle::new(metres(100.0));
-    let mut engine = Engine::new(Config::default());
+    let mut engine = Engine::new(EngineConfig::default());
     let (eye, other) =
         (engine.enter(Position::ORIGIN, Heading::EAST), engine.enter(Position::ORIGIN, Heading::EAST));
     engine.observe(eye);

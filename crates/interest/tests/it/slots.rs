@@ -1,7 +1,7 @@
-//! Slots come and go: what is left must cost nothing.
+//! Slots are taken and freed: an empty one must cost nothing.
 
 use interest::policies::Circle;
-use interest::{Config, Engine, Slot};
+use interest::{Engine, EngineConfig, Slot};
 use machine::Time;
 use space::{Distance, Heading, Position};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ fn enter(engine: &mut Engine, x: i32, y: i32) -> Slot {
     engine.enter(Position::new(x, y).unwrap(), Heading::EAST)
 }
 
-/// How many slots a thousand short visits take.
+/// Number of slots that a thousand short visits take.
 fn slots_of_visits(engine: &mut Engine, mut meanwhile: impl FnMut(&mut Engine)) -> usize {
     let mut slots = BTreeSet::new();
     for _ in 0..1_000 {
@@ -24,23 +24,23 @@ fn slots_of_visits(engine: &mut Engine, mut meanwhile: impl FnMut(&mut Engine)) 
 
 /// A zone without players is not ticked, but animals cross it.
 #[test]
-fn slots_are_given_out_again_though_nobody_observes() {
-    let mut engine = Engine::new(Config::default());
+fn slots_are_given_out_again_without_observers() {
+    let mut engine = Engine::new(EngineConfig::default());
     assert_eq!(slots_of_visits(&mut engine, |_| ()), 1);
 }
 
 #[test]
 fn slots_are_given_out_again_while_an_engine_rests() {
-    let mut engine = Engine::new(Config::default());
+    let mut engine = Engine::new(EngineConfig::default());
     let observer = enter(&mut engine, 0, 0);
     engine.observe(observer);
     assert_eq!(slots_of_visits(&mut engine, Engine::rest), 1);
 }
 
-/// Whoever was told of before the rest is not told of again after it, unless they left.
+/// A subject that was sent before the rest is not sent again right after it, unless it left.
 #[test]
-fn who_rests_forgets_nobody_but_those_who_left() {
-    let mut engine = Engine::new(Config::default());
+fn a_rest_forgets_only_subjects_that_left() {
+    let mut engine = Engine::new(EngineConfig::default());
     let policy = Circle::new(Distance::from_metres(10.0).unwrap());
     let observer = enter(&mut engine, 0, 0);
     engine.observe(observer);
@@ -60,10 +60,10 @@ fn who_rests_forgets_nobody_but_those_who_left() {
     assert_eq!(told(&mut engine, 50), [newcomer]);
 }
 
-/// Wherever the few are who are left of many, they do not look at the empty slots of the others.
+/// Few observers that are left of many do not look at the empty slots of the others, wherever they are.
 #[test]
-fn empty_slots_are_in_nobodys_way() {
-    let mut engine = Engine::new(Config::default());
+fn empty_slots_are_seldom_looked_at() {
+    let mut engine = Engine::new(EngineConfig::default());
     let policy = Circle::new(Distance::from_metres(120.0).unwrap());
     let slots: Vec<Slot> = (0..20_000).map(|number| enter(&mut engine, number * 500, 0)).collect();
     let (stay, leave) = slots.split_at(100);
@@ -77,8 +77,8 @@ fn empty_slots_are_in_nobodys_way() {
             let (dx, dy) = (number as i32 % 10 * 9_000, number as i32 / 10 * 9_000);
             engine.place(slot, Position::new(x + dx, y + dy).unwrap());
         }
-        let tally = engine.tick(Time::from_millis(place as u64), &policy, |_, _| ());
-        most = most.max(tally.examined);
+        let counts = engine.tick(Time::from_millis(place as u64), &policy, |_, _| ());
+        most = most.max(counts.examined);
     }
     // A hundred look at each other, and at an empty slot or two in each of the cells in view.
     assert!(most < 100 * 200, "{most} pairs were examined in one tick");

@@ -1,7 +1,7 @@
 //! The steady state allocates nothing, and a crowd that dispersed holds nothing.
 
 use interest::policies::{A3, Circle};
-use interest::{Config, Engine, Slot};
+use interest::{Engine, EngineConfig, Slot};
 use machine::{Rng, Span, Time};
 use space::{Distance, Heading, Position};
 
@@ -20,7 +20,7 @@ fn wander(engine: &mut Engine, rng: &mut Rng) {
 fn a_warm_engine_allocates_nothing() {
     let metres = |it| Distance::from_metres(it).unwrap();
     let policy = A3::new(metres(120.0), metres(40.0), 180.0).unwrap();
-    let (mut engine, mut rng, mut now) = (Engine::new(Config::default()), Rng::seeded(1), Time::ZERO);
+    let (mut engine, mut rng, mut now) = (Engine::new(EngineConfig::default()), Rng::seeded(1), Time::ZERO);
     for _ in 0..CROWD {
         let slot = engine.enter(Position::ORIGIN, Heading::EAST);
         engine.observe(slot);
@@ -49,12 +49,12 @@ fn held(work: impl FnOnce()) -> i64 {
     allocation_counter::measure(work).bytes_current
 }
 
-/// Five hundred on one spot remember a quarter of a million pairs: many megabytes.
+/// Five hundred observers at one place remember a quarter of a million pairs: many megabytes.
 #[test]
-fn what_a_crowd_remembered_is_given_back_when_it_is_gone() {
+fn the_memory_of_a_crowd_is_given_back_when_it_is_gone() {
     const MEGABYTES: i64 = 1 << 20;
     let policy = Circle::new(Distance::from_metres(10.0).unwrap());
-    let (mut engine, mut now) = (Engine::new(Config::default()), Time::ZERO);
+    let (mut engine, mut now) = (Engine::new(EngineConfig::default()), Time::ZERO);
     let crowd: Vec<Slot> = (0..500).map(|_| engine.enter(Position::ORIGIN, Heading::EAST)).collect();
     crowd.iter().for_each(|&it| engine.observe(it));
     let mut ticks = |engine: &mut Engine, count: u32| {
@@ -70,7 +70,7 @@ fn what_a_crowd_remembered_is_given_back_when_it_is_gone() {
     }
     let dispersed = held(|| ticks(&mut engine, 1_100));
     assert!(gathered + dispersed < 5 * MEGABYTES, "{gathered} bytes, {dispersed} after they dispersed");
-    // They gather again, and all go at once: nobody is left for whom the engine would tick.
+    // They gather again, and all leave at once: without observers the engine is not ticked.
     crowd.iter().for_each(|&it| engine.place(it, Position::ORIGIN));
     let gathered = gathered + dispersed + held(|| ticks(&mut engine, 5));
     assert!(8 * MEGABYTES < gathered, "{gathered} bytes are no load");

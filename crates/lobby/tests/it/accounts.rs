@@ -1,14 +1,14 @@
-//! Accounts on disks that die, fail and lie.
+//! Accounts on disks that crash, fail and lose data.
 
-use crate::bench::{SMALL, hash, name};
-use crate::disk::Disk;
+use crate::disk::UnsyncedDisk;
+use crate::fixtures::{SMALL, hash, name};
 use game::PlayerId;
-use lobby::{AccountSettings, Accounts, CreateError, Name, OpenError};
+use lobby::{AccountSettings, Accounts, AccountsOpenError, CreateError, PlayerName};
 use machine::Rng;
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
-use store::{Files, Log, Media, Memory};
+use store::{Files, Log, Media, MemoryDisk};
 
 const SCHEMA: u64 = u64::from_le_bytes(*b"ECUMLOB1");
 
@@ -16,13 +16,13 @@ fn open<M: Media>(media: M) -> Accounts<M> {
     Accounts::open(media, SMALL).unwrap()
 }
 
-fn numbered(number: u64) -> Name {
+fn numbered(number: u64) -> PlayerName {
     name(&format!("Player {number}"))
 }
 
 #[test]
 fn ids_rise_and_names_are_unique() {
-    let mut accounts = open(Memory::new());
+    let mut accounts = open(MemoryDisk::new());
     assert_eq!(accounts.create(name("Ada"), hash()), Ok(PlayerId(1)));
     assert_eq!(accounts.create(name("Bob"), hash()), Ok(PlayerId(2)));
     for taken in ["Ada", "ADA", "ada ", "bOB"] {
@@ -37,9 +37,9 @@ fn ids_rise_and_names_are_unique() {
 }
 
 #[test]
-fn there_is_a_limit() {
+fn the_number_of_accounts_is_limited() {
     let settings = AccountSettings { accounts_max: 2, ..SMALL };
-    let mut accounts = Accounts::open(Memory::new(), settings).unwrap();
+    let mut accounts = Accounts::open(MemoryDisk::new(), settings).unwrap();
     (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
     assert_eq!(accounts.create(numbered(3), hash()), Err(CreateError::Full));
     assert_eq!(accounts.create(numbered(2), hash()), Err(CreateError::Taken));
@@ -49,7 +49,7 @@ fn there_is_a_limit() {
 }
 
 #[test]
-fn they_survive_in_a_folder() {
+fn accounts_survive_in_a_folder() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lobby").join("survive");
     let _ = fs::remove_dir_all(&folder);
     for number in 1..=20 {
@@ -64,38 +64,38 @@ fn they_survive_in_a_folder() {
     }
 }
 
-/// [`live`] over many seeds. Both ends of an unanswered request must come up, or the lives are too kind.
+/// [`run_faulty`] over many seeds. Both outcomes of an unanswered request must occur, or the faults are too mild.
 #[test]
 fn no_acknowledged_account_is_lost() {
-    let mut ends = [0, 0];
+    let mut outcomes = [0, 0];
     for seed in 0..60 {
-        live(seed, false, &mut ends).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        run_faulty(seed, false, &mut outcomes).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
-    assert!(ends.iter().all(|&count| 0 < count), "{ends:?}");
+    assert!(outcomes.iter().all(|&count| 0 < count), "{outcomes:?}");
 }
 
 #[test]
 fn a_disk_that_forgets_to_sync_is_found_out() {
-    assert!((0..60).any(|seed| live(seed, true, &mut [0, 0]).is_err()));
+    assert!((0..60).any(|seed| run_faulty(seed, true, &mut [0, 0]).is_err()));
 }
 
-/// Eight lives on one disk, each ended by a crash, perhaps after a failing sync or a power cut: nothing that was
-/// acknowledged is lost, nothing is found that nobody asked for, and no id means two people. `ends` counts how often
-/// an account was not found, and found, that nobody was sure of.
-fn live(seed: u64, forgets_syncs: bool, ends: &mut [u32; 2]) -> Result<(), String> {
+/// Eight runs on one disk, each ended by a crash, perhaps after a failing sync or a power cut: no acknowledged account
+/// is lost, no account appears that was not requested, and no id belongs to two players. `outcomes` counts how often an
+/// account whose request failed was missing, and was found, afterwards.
+fn run_faulty(seed: u64, forgets_syncs: bool, outcomes: &mut [u32; 2]) -> Result<(), String> {
     let mut rng = Rng::seeded(seed);
-    let mut disk = Disk { memory: Memory::new(), forgets_syncs };
+    let mut disk = UnsyncedDisk { memory: MemoryDisk::new(), forgets_syncs };
     let (mut known, mut unsure) = (Vec::new(), None);
-    for life in 0..8 {
+    for run in 0..8 {
         let mut accounts = Accounts::open(disk, SMALL).map_err(|error| error.to_string())?;
         if let Some(name) = unsure.take() {
             let is_found = accounts.find(&name).is_some();
-            ends[usize::from(is_found)] += 1;
+            outcomes[usize::from(is_found)] += 1;
             known.extend(is_found.then_some(name));
         }
-        is_all(&accounts, &known)?;
-        trouble(&mut accounts.media_mut().memory, &mut rng);
-        for name in (0..rng.below(6)).map(|number| numbered(10 * life + number)) {
+        holds_exactly(&accounts, &known)?;
+        plan_fault(&mut accounts.media_mut().memory, &mut rng);
+        for name in (0..rng.below(6)).map(|number| numbered(10 * run + number)) {
             match accounts.create(name.clone(), hash()) {
                 Ok(_) => known.push(name),
                 Err(_) => {
@@ -103,7 +103,7 @@ fn live(seed: u64, forgets_syncs: bool, ends: &mut [u32; 2]) -> Result<(), Strin
                     break;
                 }
             }
-            is_all(&accounts, &known)?;
+            holds_exactly(&accounts, &known)?;
         }
         disk = accounts.into_media();
         disk.memory.crash(&mut rng);
@@ -111,7 +111,7 @@ fn live(seed: u64, forgets_syncs: bool, ends: &mut [u32; 2]) -> Result<(), Strin
     Ok(())
 }
 
-fn trouble(memory: &mut Memory, rng: &mut Rng) {
+fn plan_fault(memory: &mut MemoryDisk, rng: &mut Rng) {
     match rng.below(3) {
         0 => memory.fail_next_sync(rng),
         1 => memory.cut_power_after(rng.below(20)),
@@ -119,16 +119,16 @@ fn trouble(memory: &mut Memory, rng: &mut Rng) {
     }
 }
 
-fn is_all<M: Media>(accounts: &Accounts<M>, known: &[Name]) -> Result<(), String> {
+fn holds_exactly<M: Media>(accounts: &Accounts<M>, known: &[PlayerName]) -> Result<(), String> {
     let found = known.iter().map(|name| accounts.find(name).map(|it| it.player.0));
     let is_right = accounts.len() == known.len() && found.eq((1..=known.len() as u64).map(Some));
     if is_right { Ok(()) } else { Err(format!("should be {known:?}, but there are {}", accounts.len())) }
 }
 
-/// After a failure no account is created until somebody has looked; those that there are remain.
+/// After a failure no account is created until the store is opened again; existing accounts remain.
 #[test]
 fn a_failed_disk_stays_failed() {
-    let mut accounts = open(Memory::new());
+    let mut accounts = open(MemoryDisk::new());
     accounts.create(name("Ada"), hash()).unwrap();
     accounts.media_mut().fail_next_sync(&mut Rng::seeded(1));
     for other in ["Bob", "Bob", "Eve"] {
@@ -143,7 +143,7 @@ fn a_failed_disk_stays_failed() {
 /// The account before a snapshot that fails is durable, and acknowledged.
 #[test]
 fn a_failed_snapshot_does_not_undo_the_account() {
-    let mut accounts = open(Memory::new());
+    let mut accounts = open(MemoryDisk::new());
     (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
     let before = accounts.into_media();
     let failing = (0..16).find(|&operations| {
@@ -161,23 +161,23 @@ fn a_failed_snapshot_does_not_undo_the_account() {
     assert!(failing.is_some());
 }
 
-/// Going on after a loss would give a lost player's name and id, and all they own, to the next who comes.
+/// Going on after a loss would give a lost player's name and id, with all their objects, to the next new player.
 #[test]
-fn a_damaged_disk_waits_for_a_person() {
-    let mut accounts = open(Memory::new());
+fn a_damaged_disk_does_not_open() {
+    let mut accounts = open(MemoryDisk::new());
     (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
     let mut disk = accounts.into_media();
     assert!(disk.flip_bit("log-00000000000000000001", 8 * 50));
     for _ in 0..2 {
         let error = Accounts::open(&mut disk, SMALL).unwrap_err();
-        assert!(matches!(error, OpenError::Damaged(_)), "{error}");
+        assert!(matches!(error, AccountsOpenError::Damaged(_)), "{error}");
         assert!(error.to_string().contains("Restore the folder from a copy"), "{error}");
     }
 }
 
 #[test]
-fn senseless_records_are_named() {
-    let mut accounts = open(Memory::new());
+fn invalid_records_are_named() {
+    let mut accounts = open(MemoryDisk::new());
     accounts.create(name("Ada"), hash()).unwrap();
     let (mut log, opened) = Log::open(accounts.into_media(), SCHEMA, SMALL.limits).unwrap();
     let ada = opened.recalled.records[0].clone();
@@ -197,16 +197,16 @@ fn senseless_records_are_named() {
         log.append(2, &[record]).unwrap();
         let disk = log.into_media();
         let error = Accounts::open(disk.clone(), SMALL).unwrap_err();
-        assert_eq!(error, OpenError::Senseless { index: 2, reason: expected });
+        assert_eq!(error, AccountsOpenError::Invalid { index: 2, reason: expected });
         (log, _) = Log::open(disk, SCHEMA, SMALL.limits).unwrap();
         log.cut(2).unwrap();
     }
 }
 
-/// Accounts of an older program must open: this is what it wrote.
+/// Accounts of an older program must open: these are the bytes it wrote.
 #[test]
 fn the_format_stays() {
-    let mut accounts = open(Memory::new());
+    let mut accounts = open(MemoryDisk::new());
     accounts.create(name("Zoë"), hash()).unwrap();
     let (_, opened) = Log::open(accounts.into_media(), SCHEMA, SMALL.limits).unwrap();
     // The id, then name and hash, each after its length in bytes.
@@ -215,13 +215,13 @@ fn the_format_stays() {
 }
 
 proptest! {
-    /// Whatever whole records lie on the disk, opening never panics.
+    /// With any whole records on the disk, opening never panics.
     #[test]
     fn any_records(
         snapshot in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
         records in prop::collection::vec(prop::collection::vec(0..130u8, 0..40), 0..4),
     ) {
-        let (mut log, _) = Log::open(Memory::new(), SCHEMA, SMALL.limits).unwrap();
+        let (mut log, _) = Log::open(MemoryDisk::new(), SCHEMA, SMALL.limits).unwrap();
         if let Some(snapshot) = snapshot {
             log.keep(0, &snapshot).unwrap();
         }

@@ -1,15 +1,15 @@
 //! A disk with a planted bug, to prove that the tests of durability can fail.
 
-use store::{Media, MediaError, Memory};
+use store::{Media, MediaError, MemoryDisk};
 
 /// A disk that may leave out every sync.
 #[derive(Debug)]
-pub struct Disk {
-    pub memory: Memory,
+pub struct UnsyncedDisk {
+    pub memory: MemoryDisk,
     pub forgets_syncs: bool,
 }
 
-impl Media for Disk {
+impl Media for UnsyncedDisk {
     fn list(&self) -> Result<Vec<String>, MediaError> {
         self.memory.list()
     }

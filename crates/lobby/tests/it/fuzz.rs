@@ -1,9 +1,9 @@
-//! Fuzz targets: whatever a player shows a gate, the answer is an error, never a panic, and nobody is let in.
+//! Fuzz targets: any bytes that a player shows as a token yield an error, never a panic, and are never accepted.
 //!
 //! Under `cargo test` they take a few thousand random inputs each. `cargo bolero test fuzz::token_bytes` runs the
 //! same target under libFuzzer.
 
-use crate::bench::{NOW, issuer, token, verifier};
+use crate::fixtures::{NOW, issuer, token, verifier};
 use bolero::check;
 
 /// Keeps `cargo test` quick; a fuzzer ignores it.
@@ -20,7 +20,7 @@ fn token_bytes() {
     });
 }
 
-/// What chance alone would hardly write: a token that is good but for a few changed bytes.
+/// Inputs that random bytes would hardly hit: a valid token with a few changed bytes.
 #[test]
 fn damaged_tokens() {
     let (verifier, whole) = (verifier(), issuer().token(&token(1)));

@@ -1,11 +1,11 @@
-//! What the lobby promises, seen from outside.
+//! The lobby's guarantees, through its public interface.
 
 #![allow(clippy::unwrap_used, reason = "all of this binary is a test, its helper functions too")]
 
 mod accounts;
-mod bench;
 mod disk;
-mod doors;
+mod end_to_end;
+mod fixtures;
 mod fuzz;
 mod limits;
 mod names;

@@ -1,6 +1,6 @@
-//! Names and passwords as people type them, and as people type them who mean no good.
+//! Names and passwords as people type them, also with bad intent.
 
-use lobby::{Name, NameError, Password, PasswordError};
+use lobby::{NameError, Password, PasswordError, PlayerName};
 use proptest::prelude::*;
 
 #[test]
@@ -14,12 +14,12 @@ fn names_are_kept_as_typed_but_for_spaces() {
         ("x", "x"),
         ("<b>'\"&\\", "<b>'\"&\\"),
     ] {
-        assert_eq!(Name::parse(typed).unwrap().as_str(), kept);
+        assert_eq!(PlayerName::parse(typed).unwrap().as_str(), kept);
     }
 }
 
 #[test]
-fn what_cannot_be_seen_is_refused() {
+fn invisible_characters_are_refused() {
     let hidden = [
         '\0',
         '\n',
@@ -43,19 +43,19 @@ fn what_cannot_be_seen_is_refused() {
         '\u{10FFFF}',
     ];
     for it in hidden {
-        assert_eq!(Name::parse(&format!("a{it}b")), Err(NameError::Invisible(it)), "{it:?}");
+        assert_eq!(PlayerName::parse(&format!("a{it}b")), Err(NameError::Invisible(it)), "{it:?}");
     }
     for blank in ["", " ", " \t\n", "\u{3000}\u{A0}"] {
-        assert_eq!(Name::parse(blank), Err(NameError::Empty), "{blank:?}");
+        assert_eq!(PlayerName::parse(blank), Err(NameError::Empty), "{blank:?}");
     }
-    assert!(Name::parse("\u{200B}").is_err());
+    assert!(PlayerName::parse("\u{200B}").is_err());
 }
 
 #[test]
 fn lengths_are_counted_in_characters() {
-    assert!(Name::parse(&"𝔄".repeat(24)).is_ok());
-    assert_eq!(Name::parse(&"a".repeat(25)), Err(NameError::TooLong));
-    assert_eq!(Name::parse(&"a".repeat(1 << 20)), Err(NameError::TooLong));
+    assert!(PlayerName::parse(&"𝔄".repeat(24)).is_ok());
+    assert_eq!(PlayerName::parse(&"a".repeat(25)), Err(NameError::TooLong));
+    assert_eq!(PlayerName::parse(&"a".repeat(1 << 20)), Err(NameError::TooLong));
     assert_eq!(Password::parse("1234567"), Err(PasswordError::TooShort));
     assert!(Password::parse("пароль12").is_ok());
     assert!(Password::parse(&"𝔄".repeat(128)).is_ok());
@@ -75,7 +75,7 @@ fn errors_say_what_to_do() {
 
 #[test]
 fn names_that_differ_in_case_are_one() {
-    let key = |text| Name::parse(text).unwrap().key();
+    let key = |text| PlayerName::parse(text).unwrap().key();
     for (one, other) in [("Ada", "aDA"), ("ZOË", "zoë"), ("Straße", "STRASSE"), ("ΣΑΣ", "σας"), ("Д", "д")]
     {
         assert_eq!(key(one), key(other), "{one} {other}");
@@ -86,25 +86,25 @@ fn names_that_differ_in_case_are_one() {
 }
 
 proptest! {
-    /// Whatever is typed: no panic; and what was kept is kept again as it is.
+    /// No input panics, and a parsed name parses to itself.
     #[test]
     fn reading_twice_is_reading_once(text in prop::collection::vec(any::<char>(), 0..40)) {
         let text: String = text.into_iter().collect();
         _ = Password::parse(&text);
-        if let Ok(name) = Name::parse(&text) {
+        if let Ok(name) = PlayerName::parse(&text) {
             prop_assert!((1..=24).contains(&name.as_str().chars().count()));
             prop_assert!(!name.as_str().contains(char::is_control));
             prop_assert_eq!(name.as_str().trim(), name.as_str());
-            prop_assert_eq!(Name::parse(name.as_str()), Ok(name.clone()));
+            prop_assert_eq!(PlayerName::parse(name.as_str()), Ok(name.clone()));
         }
     }
 
     /// A key does not depend on the case that a name is typed in.
     #[test]
     fn keys_know_no_case(text in "[a-zA-Zà-öА-яα-ω ]{1,24}") {
-        if let Ok(name) = Name::parse(&text) {
+        if let Ok(name) = PlayerName::parse(&text) {
             for other in [text.to_uppercase(), text.to_lowercase()] {
-                prop_assert_eq!(Name::parse(&other).unwrap().key(), name.key());
+                prop_assert_eq!(PlayerName::parse(&other).unwrap().key(), name.key());
             }
         }
     }

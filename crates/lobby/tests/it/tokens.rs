@@ -1,24 +1,27 @@
-//! Passes and tokens: what is minted is read, and nothing else is.
+//! Passes and tokens: those that are issued are accepted, and no others.
 
-use crate::bench::{HOST, NOW, WORLD, issuer, key, keys, name, token, verifier};
+use crate::fixtures::{HOST, NOW, WORLD, issuer, key, keys, name, token, verifier};
 use game::PlayerId;
 use lobby::config::{PASS_SECONDS, SKEW_SECONDS, TEXT_MAX, TOKEN_SECONDS, USED_MAX};
-use lobby::{Gate, Issuer, KeyError, Keys, Pass, PublicKey, Token, TokenError, UnixSeconds, Used, Verifier};
+use lobby::{
+    Issuer, KeyError, Keys, PassClaims, PublicKey, Token, TokenError, TokenGate, UnixSeconds, UsedTokens,
+    Verifier,
+};
 use proptest::prelude::*;
 
 #[test]
-fn what_is_minted_is_read() {
+fn issued_tokens_and_passes_are_accepted() {
     let text = issuer().token(&token(u128::MAX - 5));
     assert!(text.starts_with("v4.public."), "{text}");
     assert_eq!(verifier().check(&text, NOW), Ok(token(u128::MAX - 5)));
 
     let text = issuer().pass(PlayerId(u64::MAX), name("Zoë \"\\ 𝔄"), NOW);
     let expires = UnixSeconds(NOW.0 + PASS_SECONDS);
-    let pass = Pass { player: PlayerId(u64::MAX), name: name("Zoë \"\\ 𝔄"), expires };
+    let pass = PassClaims { player: PlayerId(u64::MAX), name: name("Zoë \"\\ 𝔄"), expires };
     assert_eq!(issuer().check_pass(&text, NOW), Ok(pass));
 }
 
-/// A host that is not updated yet reads what a newer lobby writes, and the other way round.
+/// A host that is not updated yet reads the tokens of a newer lobby, and the other way round.
 #[test]
 fn the_format_stays() {
     let token = concat!(
@@ -29,9 +32,9 @@ fn the_format_stays() {
     assert_eq!(issuer().token(&self::token(0xabc)), token);
 }
 
-/// Keys that were saved sign and check like those that were not.
+/// Keys that were saved sign and verify like those that were not.
 #[test]
-fn keys_come_back() {
+fn saved_keys_sign_and_verify_like_new_ones() {
     let saved = Keys::from_bytes(&keys(1).to_bytes()).unwrap();
     let public = PublicKey::from_bytes(&keys(1).public().to_bytes());
     assert!(public == saved.public());
@@ -53,7 +56,7 @@ fn damaged_keys_are_no_keys() {
     assert!(!format!("{:?}", keys(7)).contains("0707"), "a secret in a log");
 }
 
-/// Every byte made any other byte: none is accepted.
+/// Every byte changed to any other byte: none is accepted.
 #[test]
 fn no_byte_can_be_changed() {
     let (verifier, text) = (verifier(), issuer().token(&token(1)));
@@ -93,7 +96,7 @@ fn too_long_is_refused_unread() {
     assert_eq!(issuer().check_pass(&long, NOW), Err(TokenError::TooLong));
 }
 
-/// The longest that can be minted stays far below the limit.
+/// The longest token that can be issued stays far below the limit.
 #[test]
 fn the_longest_token_fits() {
     let long = Token {
@@ -110,7 +113,7 @@ fn the_longest_token_fits() {
 }
 
 #[test]
-fn one_is_not_the_other() {
+fn a_pass_is_no_token_and_a_token_no_pass() {
     let (pass, token) = (issuer().pass(PlayerId(17), name("Ada"), NOW), issuer().token(&token(1)));
     assert_eq!(verifier().check(&pass, NOW), Err(TokenError::Forged));
     assert_eq!(issuer().check_pass(&token, NOW), Err(TokenError::Forged));
@@ -138,11 +141,11 @@ fn other_hosts_are_named() {
 }
 
 #[test]
-fn they_expire_to_the_second() {
+fn tokens_and_passes_expire_to_the_second() {
     let (text, last) = (issuer().token(&token(1)), NOW.plus(TOKEN_SECONDS + SKEW_SECONDS));
     assert!(verifier().check(&text, last).is_ok());
     assert_eq!(verifier().check(&text, last.plus(1)), Err(TokenError::Expired));
-    // A host whose clock is behind takes what it should, and says when the clocks are too far apart.
+    // A host whose clock is behind accepts valid tokens, and reports when the clocks are too far apart.
     assert!(verifier().check(&text, UnixSeconds(NOW.0 - SKEW_SECONDS)).is_ok());
     let behind = UnixSeconds(NOW.0 - SKEW_SECONDS - 1);
     assert_eq!(verifier().check(&text, behind), Err(TokenError::Early));
@@ -158,12 +161,12 @@ fn the_ends_of_time_are_harmless() {
     let token = Token { expires: Token::expiry(end), ..token(1) };
     assert_eq!(verifier().check(&issuer().token(&token), end), Ok(token.clone()));
     assert_eq!(verifier().check(&issuer().token(&token), UnixSeconds(0)), Err(TokenError::Early));
-    assert_eq!(Used::default().spend(&token, end), Ok(()));
+    assert_eq!(UsedTokens::default().spend(&token, end), Ok(()));
 }
 
 #[test]
-fn once_is_enough() {
-    let mut gate = Gate::new(verifier(), NOW);
+fn a_token_admits_once() {
+    let mut gate = TokenGate::new(verifier(), NOW);
     let (first, second) = (issuer().token(&token(1)), issuer().token(&token(2)));
     assert_eq!(gate.admit(&first, NOW), Ok(token(1)));
     for seconds in 0..=TOKEN_SECONDS + SKEW_SECONDS {
@@ -179,25 +182,25 @@ fn once_is_enough() {
     assert_eq!(gate.admit(&third, NOW), Ok(token(3)));
 }
 
-/// A host that was killed and started again has forgotten; so it takes nothing from before.
+/// A host that was killed and restarted has forgotten the used tokens; so it accepts none from before.
 #[test]
-fn not_even_after_a_restart() {
+fn a_token_from_before_a_restart_is_refused() {
     let text = issuer().token(&token(1));
-    Gate::new(verifier(), NOW).admit(&text, NOW).unwrap();
-    let mut gate = Gate::new(verifier(), NOW.plus(1));
+    TokenGate::new(verifier(), NOW).admit(&text, NOW).unwrap();
+    let mut gate = TokenGate::new(verifier(), NOW.plus(1));
     assert_eq!(gate.admit(&text, NOW.plus(1)), Err(TokenError::BeforeStart));
     let fresh = Token { expires: Token::expiry(NOW.plus(1)), ..token(2) };
     assert_eq!(gate.admit(&issuer().token(&fresh), NOW.plus(1)), Ok(fresh));
 }
 
 #[test]
-fn the_used_are_forgotten_when_they_may_be() {
-    let mut used = Used::default();
+fn used_tokens_are_forgotten_when_they_have_expired() {
+    let mut used = UsedTokens::default();
     for nonce in 0..USED_MAX as u128 {
         used.spend(&token(nonce), NOW).unwrap();
     }
     assert_eq!(used.spend(&token(u128::MAX), NOW), Err(TokenError::Crowded));
-    assert_eq!(used.spend(&token(5), NOW), Err(TokenError::Used), "a full set still knows");
+    assert_eq!(used.spend(&token(5), NOW), Err(TokenError::Used), "a full set still recognises used tokens");
     assert_eq!(used.len(), USED_MAX);
     let later = NOW.plus(60);
     let fresh = Token { expires: Token::expiry(later), ..token(5) };
@@ -207,10 +210,10 @@ fn the_used_are_forgotten_when_they_may_be() {
 
 proptest! {
     #[test]
-    fn tokens_come_back(
+    fn any_token_is_read_as_it_was_issued(
         player: u64, session: u64, nonce: u128, host: u32, seconds in 0..1u64 << 40, text in "\\PC{1,24}",
     ) {
-        let Ok(name) = lobby::Name::parse(&text) else { return Ok(()) };
+        let Ok(name) = lobby::PlayerName::parse(&text) else { return Ok(()) };
         let now = UnixSeconds(seconds);
         let expires = Token::expiry(now);
         let token = Token { player: PlayerId(player), session, name, host, nonce, expires };
@@ -225,10 +228,10 @@ proptest! {
         prop_assert_eq!(issuer().check_pass(&text, NOW), Err(TokenError::Forged));
     }
 
-    /// However tokens and time go: no token is spent twice while it is good.
+    /// In any order of tokens and times: no token is accepted twice while it is valid.
     #[test]
-    fn exactly_once(steps in prop::collection::vec((0..6u128, 0..12u64), 1..60)) {
-        let (mut used, mut now, mut spent) = (Used::default(), NOW, Vec::new());
+    fn no_token_is_accepted_twice(steps in prop::collection::vec((0..6u128, 0..12u64), 1..60)) {
+        let (mut used, mut now, mut spent) = (UsedTokens::default(), NOW, Vec::new());
         for (nonce, wait) in steps {
             now = now.plus(wait);
             let token = Token { expires: UnixSeconds(now.0 / 40 * 40 + TOKEN_SECONDS), ..token(nonce) };

@@ -1,19 +1,21 @@
-//! A host that echoes, and players to talk to it.
+//! A host whose zone echoes, and players who connect to it.
 
 use axum::extract::{ConnectInfo, WebSocketUpgrade};
 use machine::{Address, Input, Lane, Machine, Outbox, Time};
-use net::cell::{self, End, Handle};
-use net::dial::{Dialer, Target};
-use net::session::{Guest, House, Keeper};
-use net::switchboard::Switchboard;
+use net::dial::{Dialer, PlayerEnd, Target};
+use net::host_context::{AuthenticatedClient, Authenticator, HostContext};
+use net::link_router::LinkRouter;
+use net::reactor::socket::{PacketSocket as _, UdpPacketSocket};
+use net::reactor::{Reactor, ReactorHandle};
 use net::tls::Identity;
-use net::{Close, door, endpoint};
+use net::worker::{WorkerExit, WorkerHandle};
+use net::{Close, clock, endpoint, web_socket};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use wire::{DecodeError, Message};
 
-/// Any bytes.
+/// A message of any bytes but `?`, which fails to decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text(pub Vec<u8>);
 
@@ -33,13 +35,13 @@ impl Message for Text {
     }
 }
 
-/// Says back what it hears. `panic` makes it panic, `flood` makes it send 100 kilobytes to everybody.
+/// Echoes every message. `panic` makes it panic, `flood` makes it send 100 kilobytes to every peer.
 #[derive(Default)]
-pub struct Echo {
+pub struct EchoMachine {
     peers: Vec<Address>,
 }
 
-impl Machine for Echo {
+impl Machine for EchoMachine {
     type Msg = Text;
     type Command = (Address, Text);
     type Event = (Address, Text);
@@ -75,11 +77,11 @@ impl Machine for Echo {
     }
 }
 
-/// A player: what is commanded is sent, what arrives is raised.
+/// A player: sends the messages that it is commanded to, raises those that arrive.
 #[derive(Default)]
-pub struct Ear;
+pub struct ForwardingMachine;
 
-impl Machine for Ear {
+impl Machine for ForwardingMachine {
     type Msg = Text;
     type Command = (Address, Text);
     type Event = (Address, Text);
@@ -104,83 +106,97 @@ impl Machine for Ear {
     }
 }
 
-/// Tokens are `player session`; nothing may be said that begins with `!`.
-struct Open;
+/// Accepts tokens of the form `player session`, and forbids messages that begin with `!`.
+struct TokenParser;
 
-impl Keeper<Text> for Open {
-    fn admit(&self, token: &str) -> Result<Guest, Close> {
+impl Authenticator<Text> for TokenParser {
+    fn admit(&self, token: &str) -> Result<AuthenticatedClient, Close> {
         let (player, session) = token.split_once(' ').ok_or(Close::Refused)?;
         let number = |it: &str| it.parse().map_err(|_| Close::Refused);
-        Ok(Guest { player: number(player)?, session: number(session)?, name: "guest".to_owned() })
+        Ok(AuthenticatedClient {
+            player: number(player)?,
+            session: number(session)?,
+            name: "player".to_owned(),
+        })
     }
 
-    fn permits(&self, _: &Guest, msg: &Text) -> bool {
+    fn permits(&self, _: &AuthenticatedClient, msg: &Text) -> bool {
         !msg.0.starts_with(b"!")
     }
 }
 
+/// Host 5, without zones.
+pub fn test_context<M: Machine<Msg = Text>>() -> Arc<HostContext<M>> {
+    let router = LinkRouter::new(5);
+    Arc::new(HostContext { host: 5, router, authenticator: Box::new(TokenParser), players_max: 200 })
+}
+
 /// A host with one zone.
 pub struct TestHost {
-    pub house: Arc<House<Echo>>,
+    pub context: Arc<HostContext<EchoMachine>>,
     pub quic: Target,
     pub socket: Target,
     pub address: SocketAddr,
-    pub ended: mpsc::UnboundedReceiver<End>,
+    pub ended: mpsc::UnboundedReceiver<WorkerExit>,
+    pub reactor: ReactorHandle<EchoMachine>,
 }
 
 pub const ZONE: u32 = 1;
 
 impl TestHost {
     pub async fn start() -> Self {
-        let house = Arc::new(House {
-            host: 5,
-            switchboard: Switchboard::new(5),
-            keeper: Box::new(Open),
-            players_max: 10,
-        });
+        let context = test_context::<EchoMachine>();
         let (sender, ended) = mpsc::unbounded_channel();
-        let (handle, inbox) = Handle::new();
-        cell::spawn_thread("echo", Echo::default(), |_, _| (), inbox, move |end| drop(sender.send(end)))
-            .expect("the loopback works");
-        house.switchboard.add_zone(ZONE, handle);
         let identity = Identity::pinned().expect("the loopback works");
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let endpoint = endpoint::for_players_at(any, &identity).expect("the loopback works");
-        let address = endpoint.local_addr().expect("the loopback works");
-        tokio::spawn(door::accept(endpoint, house.clone()));
+        let socket = UdpPacketSocket::open(any, false).expect("the loopback works");
+        let address = socket.local_address().expect("the loopback works");
+        let (mut it, reactor) = Reactor::new(clock::now()).expect("the system has event files");
+        let config = Arc::new(endpoint::players_config(&identity).expect("the identity is sound"));
+        it.listen_to_players(Box::new(socket), config, context.clone(), 0);
+        it.spawn("host").expect("the system has threads");
+        let (handle, inbox) = reactor.inbox();
+        reactor.run(EchoMachine::default(), |_, _| (), inbox, move |end| drop(sender.send(end)));
+        context.router.add_zone(ZONE, handle);
         let listener = tokio::net::TcpListener::bind(any).await.expect("the loopback works");
         let url = format!("ws://{}/play", listener.local_addr().expect("the loopback works"));
-        let shared = house.clone();
+        let shared = context.clone();
         let upgrade = move |ConnectInfo(from): ConnectInfo<SocketAddr>, upgrade: WebSocketUpgrade| {
-            let serve = move |socket| door::serve_socket(socket, from.ip(), shared);
+            let serve = move |socket| web_socket::serve_socket(socket, from.ip(), shared);
             std::future::ready(upgrade.on_upgrade(serve))
         };
         let routes = axum::Router::new().route("/play", axum::routing::get(upgrade));
         let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, routes).await.expect("the loopback works") });
         let quic = Target::Quic { address, certificate: identity.hash() };
-        Self { house, quic, socket: Target::Socket { url }, address, ended }
+        Self { context, quic, socket: Target::Socket { url }, address, ended, reactor }
+    }
+
+    /// Starts the zone again, as a supervisor would.
+    pub fn start_zone(&self) {
+        let (handle, inbox) = self.reactor.inbox();
+        self.reactor.run(EchoMachine::default(), |_, _| (), inbox, |_| ());
+        self.context.router.add_zone(ZONE, handle);
     }
 }
 
-/// A player with a line to a host.
+/// A player who is connected to a host.
 pub struct TestPlayer {
-    pub handle: Handle<Ear>,
+    pub handle: WorkerHandle<ForwardingMachine>,
     pub heard: mpsc::UnboundedReceiver<(Address, Text)>,
     pub ended: tokio::task::JoinHandle<Close>,
+    _dialer: Dialer<ForwardingMachine>,
 }
 
 impl TestPlayer {
     pub async fn connect(target: &Target, token: &str) -> Result<Self, Close> {
-        let line = Dialer::new().expect("the loopback works").dial(target, token).await?;
+        let dialer = Dialer::new().expect("the loopback works");
         let (sender, heard) = mpsc::unbounded_channel();
-        let (handle, inbox) = Handle::new();
-        cell::spawn_task(Ear, move |_, event| drop(sender.send(event)), inbox);
-        let player = handle.clone();
-        let ended = tokio::spawn(async move {
-            line.serve(&player, &Arc::default(), &mut tokio::sync::watch::channel(0).1).await
-        });
-        let mut it = Self { handle, heard, ended };
+        let handle = dialer.run(ForwardingMachine, move |_, event| drop(sender.send(event)));
+        let probe = tokio::sync::watch::channel(0).1;
+        let end = PlayerEnd { player: handle.clone(), traffic: Arc::default(), probe };
+        let ended = tokio::spawn(dialer.connect(target, token, end).await?.over());
+        let mut it = Self { handle, heard, ended, _dialer: dialer };
         assert_eq!(it.next().await, "up");
         Ok(it)
     }
@@ -190,7 +206,7 @@ impl TestPlayer {
     }
 
     pub async fn next(&mut self) -> String {
-        let (_, text) = self.heard.recv().await.expect("the player goes on");
+        let (_, text) = self.heard.recv().await.expect("the player runs");
         String::from_utf8_lossy(&text.0).into_owned()
     }
 }

@@ -1,5 +1,7 @@
-//! The driver on real sockets, with a machine that only echoes: what it promises whatever the protocol.
+//! The driver on real sockets, with a machine that only echoes: its guarantees for any protocol.
 
-mod doors;
+mod connections;
 mod echo;
+mod network;
+mod reactors;
 mod zones;

@@ -1,23 +1,23 @@
-//! The zone itself sends, thinned by interest management, packed per listener.
+//! The direct carrier: the zone's host sends every pose itself, thinned by interest management, packed per client.
 
-use super::{Carrier, CarrierSettings, Grade, PoseCounts};
-use interest::{Config, Engine, Policy, Reach, Sight, Slot, Update};
+use super::{Carrier, CarrierSettings, PoseCounts, RelevanceFn};
+use interest::{Engine, EngineConfig, Policy, PolicyReach, Slot, SubjectView, Update};
 use machine::{Address, Time};
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
 use wire::{Message as _, Packer, Pose};
 use zone::CarrierUpdate;
 
-/// A carrier that sends everything itself.
-pub struct Direct {
+/// A carrier that sends every pose itself.
+pub struct DirectCarrier {
     settings: CarrierSettings,
     engine: Engine,
-    carried: BTreeMap<ObjectId, Carried>,
-    /// Whose slot is whose.
-    owners: Vec<Option<ObjectId>>,
-    listeners: BTreeMap<Address, ObjectId>,
-    /// The same by avatar. An avatar has one listener, the newest: whoever connects anew is at another address, and the
-    /// old one may not be known to be gone yet.
+    carried: BTreeMap<ObjectId, CarriedObject>,
+    /// The object in each slot of the engine.
+    object_in_slot: Vec<Option<ObjectId>>,
+    subscribers: BTreeMap<Address, ObjectId>,
+    /// The same by avatar. An avatar has one subscriber, the newest: a client that connects anew has another address,
+    /// and the host may not know yet that the old one is gone.
     addresses: BTreeMap<ObjectId, Address>,
     paused: bool,
     next: Time,
@@ -26,21 +26,21 @@ pub struct Direct {
 }
 
 /// An object as it is carried: its pose is encoded when it changes, and sent unchanged.
-struct Carried {
+struct CarriedObject {
     slot: Slot,
     motion: Motion,
     encoded: Vec<u8>,
 }
 
-impl Direct {
-    /// A carrier that carries nobody.
+impl DirectCarrier {
+    /// A carrier without objects or subscribers.
     pub fn new(settings: CarrierSettings) -> Self {
         Self {
             engine: engine(&settings),
             settings,
             carried: BTreeMap::new(),
-            owners: Vec::new(),
-            listeners: BTreeMap::new(),
+            object_in_slot: Vec::new(),
+            subscribers: BTreeMap::new(),
             addresses: BTreeMap::new(),
             paused: false,
             next: Time::ZERO,
@@ -55,6 +55,7 @@ impl Direct {
             if motion.is_newer_than(&it.motion) {
                 it.motion = motion;
                 self.engine.face(it.slot, motion.heading);
+                // Plus one byte: the frame's length.
                 self.engine.weigh(it.slot, encoded.len() as u32 + 1);
                 it.encoded = encoded;
             }
@@ -62,37 +63,39 @@ impl Direct {
         }
         let slot = self.engine.enter(motion.position, motion.heading);
         self.engine.weigh(slot, encoded.len() as u32 + 1);
-        if self.owners.len() <= slot.index() {
-            self.owners.resize(slot.index() + 1, None);
+        // Slots are reused, so this list grows only with the largest crowd so far.
+        if self.object_in_slot.len() <= slot.index() {
+            self.object_in_slot.resize(slot.index() + 1, None);
         }
-        self.owners[slot.index()] = Some(object);
+        self.object_in_slot[slot.index()] = Some(object);
+        // A client may subscribe before its avatar is carried.
         if self.addresses.contains_key(&object) {
             self.engine.observe(slot);
         }
-        self.carried.insert(object, Carried { slot, motion, encoded });
+        self.carried.insert(object, CarriedObject { slot, motion, encoded });
     }
 
     fn drop_object(&mut self, object: ObjectId) {
         if let Some(it) = self.carried.remove(&object) {
             self.engine.leave(it.slot);
-            self.owners[it.slot.index()] = None;
+            self.object_in_slot[it.slot.index()] = None;
         }
     }
 
-    fn listen(&mut self, address: Address, avatar: ObjectId) {
-        self.deafen(address);
+    fn subscribe(&mut self, address: Address, avatar: ObjectId) {
+        self.unsubscribe(address);
         if let Some(&earlier) = self.addresses.get(&avatar) {
-            self.deafen(earlier);
+            self.unsubscribe(earlier);
         }
-        self.listeners.insert(address, avatar);
+        self.subscribers.insert(address, avatar);
         self.addresses.insert(avatar, address);
         if let Some(it) = self.carried.get(&avatar) {
             self.engine.observe(it.slot);
         }
     }
 
-    fn deafen(&mut self, address: Address) {
-        let Some(avatar) = self.listeners.remove(&address) else { return };
+    fn unsubscribe(&mut self, address: Address) {
+        let Some(avatar) = self.subscribers.remove(&address) else { return };
         self.addresses.remove(&avatar);
         if let Some(it) = self.carried.get(&avatar) {
             self.engine.stop_observing(it.slot);
@@ -102,39 +105,40 @@ impl Direct {
     fn clear(&mut self) {
         self.engine = engine(&self.settings);
         self.carried.clear();
-        self.owners.clear();
-        self.listeners.clear();
+        self.object_in_slot.clear();
+        self.subscribers.clear();
         self.addresses.clear();
         self.paused = false;
     }
 }
 
-impl Carrier for Direct {
+impl Carrier for DirectCarrier {
     fn update(&mut self, update: CarrierUpdate) {
         match update {
             CarrierUpdate::Carry(object, motion) => self.carry(object, motion),
             CarrierUpdate::Remove(object) => self.drop_object(object),
-            CarrierUpdate::Subscribe(address, avatar) => self.listen(address, avatar),
-            CarrierUpdate::Unsubscribe(address) => self.deafen(address),
+            CarrierUpdate::Subscribe(address, avatar) => self.subscribe(address, avatar),
+            CarrierUpdate::Unsubscribe(address) => self.unsubscribe(address),
             CarrierUpdate::Clear => self.clear(),
             CarrierUpdate::SetPaused(paused) => self.paused = paused,
         }
     }
 
     fn deadline(&self) -> Option<Time> {
-        (!self.listeners.is_empty()).then_some(self.next)
+        (!self.subscribers.is_empty()).then_some(self.next)
     }
 
-    fn speak(
+    fn send_poses(
         &mut self,
         now: Time,
         world: Time,
-        grade: Option<Grade<'_>>,
-        say: &mut dyn FnMut(Address, &[u8]),
+        grade: Option<RelevanceFn<'_>>,
+        send: &mut dyn FnMut(Address, &[u8]),
     ) {
         if now < self.next {
             return;
         }
+        // Why set before the pause is looked at: a paused carrier must not wake its host all the time.
         self.next = now + self.settings.tick;
         if self.paused {
             return self.engine.rest();
@@ -142,13 +146,13 @@ impl Carrier for Direct {
         for it in self.carried.values() {
             self.engine.place(it.slot, it.motion.position_at(world));
         }
-        let Self { settings, engine, carried, owners, addresses, packer, .. } = self;
-        let policy = Graded { policy: &*settings.policy, owners, grade };
+        let Self { settings, engine, carried, object_in_slot, addresses, packer, .. } = self;
+        let policy = GradedPolicy { policy: &*settings.policy, object_in_slot, grade };
         let tally = engine.tick(world, &policy, |observer, updates| {
-            let listener = owners[observer.index()].and_then(|it| addresses.get(&it));
-            let Some(&listener) = listener else { return };
-            pack(packer, updates, owners, carried);
-            packer.datagrams().for_each(|datagram| say(listener, datagram));
+            let subscriber = object_in_slot[observer.index()].and_then(|it| addresses.get(&it));
+            let Some(&subscriber) = subscriber else { return };
+            pack(packer, updates, object_in_slot, carried);
+            packer.datagrams().for_each(|datagram| send(subscriber, datagram));
             packer.clear();
         });
         self.counts.sent += tally.sent;
@@ -162,7 +166,7 @@ impl Carrier for Direct {
 
 fn engine(settings: &CarrierSettings) -> Engine {
     let CarrierSettings { schedule, budget, .. } = *settings;
-    Engine::new(Config { schedule, budget, ..Config::default() })
+    Engine::new(EngineConfig { schedule, budget, ..EngineConfig::default() })
 }
 
 fn encode(object: ObjectId, motion: &Motion) -> Vec<u8> {
@@ -174,33 +178,35 @@ fn encode(object: ObjectId, motion: &Motion) -> Vec<u8> {
 fn pack(
     packer: &mut Packer,
     updates: &[Update],
-    owners: &[Option<ObjectId>],
-    carried: &BTreeMap<ObjectId, Carried>,
+    object_in_slot: &[Option<ObjectId>],
+    carried: &BTreeMap<ObjectId, CarriedObject>,
 ) {
     for update in updates {
-        if let Some(object) = owners[update.subject.index()] {
+        if let Some(object) = object_in_slot[update.subject.index()] {
             packer.push(&carried[&object].encoded);
         }
     }
 }
 
-/// The policy, with the game's say.
-struct Graded<'a> {
+/// The policy, graded by the game.
+struct GradedPolicy<'a> {
     policy: &'a (dyn Policy + Send),
-    owners: &'a [Option<ObjectId>],
-    grade: Option<Grade<'a>>,
+    object_in_slot: &'a [Option<ObjectId>],
+    grade: Option<RelevanceFn<'a>>,
 }
 
-impl Policy for Graded<'_> {
-    fn reach(&self) -> Reach {
+impl Policy for GradedPolicy<'_> {
+    fn reach(&self) -> PolicyReach {
         self.policy.reach()
     }
 
-    fn relevance(&self, sight: &Sight) -> f32 {
+    fn relevance(&self, sight: &SubjectView) -> f32 {
         let graded = self.policy.relevance(sight);
-        let (Some(grade), Some(observer), Some(subject)) =
-            (self.grade, self.owners[sight.observer.index()], self.owners[sight.subject.index()])
-        else {
+        let (Some(grade), Some(observer), Some(subject)) = (
+            self.grade,
+            self.object_in_slot[sight.observer.index()],
+            self.object_in_slot[sight.subject.index()],
+        ) else {
             return graded;
         };
         grade(observer, subject, graded)

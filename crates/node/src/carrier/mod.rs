@@ -1,6 +1,6 @@
 //! The dissemination plane's contract: how the poses of a zone's objects reach the players who need them.
 //!
-//! A carrier carries motion and nothing else. Which objects exist and their states come from zones, whatever the
+//! A carrier carries motions and nothing else. Zones say which objects exist and what their states are, whatever the
 //! carrier. Poses may be late or lost; a receiver ignores a false one, because a newer motion wins and an event's
 //! generation outranks every earlier pose.
 //!
@@ -11,33 +11,33 @@ mod direct;
 #[cfg(test)]
 mod tests;
 
-pub use direct::Direct;
+pub use direct::DirectCarrier;
 
 use interest::policies::A3;
-use interest::{Budget, Policy, Schedule};
+use interest::{Budget, Policy, UpdateSchedule};
 use machine::{Address, Span, Time};
 use space::{Distance, ObjectId};
 use wire::{Message as _, Pose, frames};
 use zone::CarrierUpdate;
 
-/// How much an observer cares for a subject, given what distance and direction say: a game's say in the matter.
-pub type Grade<'a> = &'a dyn Fn(ObjectId, ObjectId, f32) -> f32;
+/// The game's grading: observer, subject and the policy's relevance in, the final relevance out.
+pub type RelevanceFn<'a> = &'a dyn Fn(ObjectId, ObjectId, f32) -> f32;
 
-/// Carries poses from those who move to those who care.
+/// Brings the poses of moving objects to the clients for which they are relevant.
 pub trait Carrier {
     /// Takes an update of the zone.
     fn update(&mut self, update: CarrierUpdate);
 
-    /// When to let it speak at the latest.
+    /// The latest time for the next [`Carrier::send_poses`].
     fn deadline(&self) -> Option<Time>;
 
-    /// Lets it speak: `now` is the host's time, `world` the world's. What it says are whole datagrams.
-    fn speak(
+    /// Sends the poses that are due: `now` is the host's time, `world` the world's. `send` gets whole datagrams.
+    fn send_poses(
         &mut self,
         now: Time,
         world: Time,
-        grade: Option<Grade<'_>>,
-        say: &mut dyn FnMut(Address, &[u8]),
+        grade: Option<RelevanceFn<'_>>,
+        send: &mut dyn FnMut(Address, &[u8]),
     );
 
     /// The poses sent and deferred since it was made.
@@ -55,13 +55,13 @@ pub struct PoseCounts {
 
 /// Settings of a host's carrier.
 pub struct CarrierSettings {
-    /// How relevant one object is to another.
+    /// The rule that gives relevance.
     pub policy: Box<dyn Policy + Send>,
-    /// How often a fully relevant pose is sent.
-    pub schedule: Schedule,
+    /// The rate at which a fully relevant pose is sent.
+    pub schedule: UpdateSchedule,
     /// Limit of a subscriber's bytes of poses per second; `None` is no limit.
     pub budget: Option<Budget>,
-    /// How often it speaks: fewer, fuller packets beat more.
+    /// The time between two rounds of sending: fewer, fuller packets cost less than more.
     pub tick: Span,
 }
 
@@ -70,19 +70,19 @@ impl Default for CarrierSettings {
         let policy = A3::new(Distance::of_metres(60), Distance::of_metres(20), 180.0);
         Self {
             policy: Box::new(policy.expect("20 m lie within 60 m, and half a circle is an angle")),
-            schedule: Schedule::default(),
+            schedule: UpdateSchedule::default(),
             budget: None,
             tick: Span::from_millis(100),
         }
     }
 }
 
-/// The carrier of a host. Only this function says which one that is.
+/// Builds the carrier of a host. Only this function decides which kind it is.
 pub fn build(settings: CarrierSettings) -> Box<dyn Carrier + Send> {
-    Box::new(Direct::new(settings))
+    Box::new(DirectCarrier::new(settings))
 }
 
-/// The poses in a datagram. Bytes that are none are ignored.
+/// The poses in a datagram. Damaged ones are ignored.
 pub fn poses(datagram: &[u8]) -> impl Iterator<Item = Pose> {
     frames(datagram).into_iter().flatten().filter_map(|it| Pose::decode(it).ok())
 }

@@ -1,22 +1,22 @@
-//! Which peers matter to each other, as it looks from here.
+//! Relevance: which peers should know each other, in the diagram of the local peer.
 
 use super::Neighbours;
 use crate::broken;
 use crate::config::Relevance;
-use crate::ctx::Ctx;
+use crate::context::PeerContext;
 use crate::info::Info;
-use crate::rule::Rule;
+use crate::rule::OverlayRule;
 use machine::Address;
 use space::{Distance, Position};
 
 impl Neighbours {
-    /// Whether a neighbour matters to us, or we to it.
-    pub fn is_relevant(&self, address: Address, ctx: &Ctx) -> bool {
+    /// Returns whether a neighbour is relevant to the local peer, or the local peer to it.
+    pub fn is_relevant(&self, address: Address, ctx: &PeerContext) -> bool {
         let Some(it) = self.get(address) else { return false };
         if self.overlooks(address, ctx) {
             return false;
         }
-        if self.is_mate(it.info(), ctx) {
+        if self.is_group_member(it.info(), ctx) {
             return true;
         }
         let (mine, theirs) = (self.local.reach(ctx), self.reach_of(it.info(), ctx));
@@ -29,45 +29,47 @@ impl Neighbours {
         }
     }
 
-    /// Whether a neighbour that matters is taken for one that does not; never, while the rules are followed.
-    pub fn overlooks(&self, address: Address, ctx: &Ctx) -> bool {
-        let follows = ctx.enforces(Rule::KeepTouching) && ctx.enforces(Rule::KeepVisible);
+    /// Returns whether a relevant neighbour is treated as irrelevant; never true while the rules are followed.
+    pub fn overlooks(&self, address: Address, ctx: &PeerContext) -> bool {
+        let follows = ctx.enforces(OverlayRule::KeepTouching) && ctx.enforces(OverlayRule::KeepVisible);
         !follows && broken::overlooks(ctx.config(), self, address)
     }
 
-    /// Whether we matter to a neighbour, or belong to its group.
-    pub fn matters_to(&self, address: Address, ctx: &Ctx) -> bool {
+    /// Returns whether the local peer is relevant to a neighbour, or belongs to its group.
+    pub fn matters_to(&self, address: Address, ctx: &PeerContext) -> bool {
         let Some(it) = self.get(address) else { return false };
         let theirs = self.reach_of(it.info(), ctx);
-        self.is_mate(it.info(), ctx) || self.is_met(self.local.address(), (it.info().position, theirs))
+        self.is_group_member(it.info(), ctx)
+            || self.is_met(self.local.address(), (it.info().position, theirs))
     }
 
-    /// Whether one peer should know another, as it looks from here.
-    pub fn should_know(&self, one: &Info, other: &Info, ctx: &Ctx) -> bool {
-        let mates = ctx.config().groups && one.group != 0 && one.group == other.group;
+    /// Returns whether one peer should know another.
+    pub fn should_know(&self, one: &Info, other: &Info, ctx: &PeerContext) -> bool {
+        let same_group = ctx.config().groups && one.group != 0 && one.group == other.group;
         let reach = |it: &Info| self.reach_of(it, ctx);
-        mates || self.matter((one.address, reach(one)), (other.address, reach(other)))
+        same_group || self.matter((one.address, reach(one)), (other.address, reach(other)))
     }
 
-    /// Whether a peer is of our group.
-    pub fn is_mate(&self, info: &Info, ctx: &Ctx) -> bool {
+    /// Returns whether a peer belongs to the local peer's group.
+    pub fn is_group_member(&self, info: &Info, ctx: &PeerContext) -> bool {
         let group = self.local.info().group;
         ctx.config().groups && group != 0 && info.group == group
     }
 
-    /// Whether a peer is believed, and may hear of us: it has proven who it is. The paper's peers believe every peer.
-    pub fn trusts(&self, address: Address, ctx: &Ctx) -> bool {
+    /// Returns whether a peer is believed and may be sent moves: it has proven who it is. The paper's peers trust every
+    /// peer.
+    pub fn trusts(&self, address: Address, ctx: &PeerContext) -> bool {
         !ctx.config().handshake || self.get(address).is_some_and(|it| it.is_proven())
     }
 
-    /// How far newcomers are looked for around a peer.
-    fn reach_of(&self, info: &Info, ctx: &Ctx) -> Distance {
+    /// Distance within which newcomers are looked for around a peer.
+    fn reach_of(&self, info: &Info, ctx: &PeerContext) -> Distance {
         let stride = self.get(info.address).map_or(Distance::ZERO, |it| it.stride);
         ctx.config().reach_with(info.aoi, stride)
     }
 
-    /// Whether two of the diagram matter to each other: their regions touch, the one's region meets what the other sees, or
-    /// they stand within view of each other.
+    /// Returns whether two peers of the diagram are relevant to each other: their regions touch, the region of one
+    /// meets the view of the other, or they stand within view of each other.
     fn matter(&self, (a, sees_a): (Address, Distance), (b, sees_b): (Address, Distance)) -> bool {
         let (Some(at_a), Some(at_b)) = (self.diagram.place(a), self.diagram.place(b)) else { return false };
         at_a.is_within(sees_a.max(sees_b), at_b)
@@ -76,8 +78,9 @@ impl Neighbours {
             || self.is_met(a, (at_b, sees_b))
     }
 
-    /// Whether a peer's region meets what another one of the diagram sees. Where it does is nearer to the former than to the
-    /// latter, so the two are at most two views apart: most are farther, and need no second look.
+    /// Returns whether a peer's region meets the view of another one. A point where it does is nearer to the former
+    /// than to the latter, so the two are at most two views apart: that cheap test comes first and rules most pairs
+    /// out.
     fn is_met(&self, who: Address, (viewer, sees): (Position, Distance)) -> bool {
         let twice = u64::from(sees.millimetres()) * 2;
         let near = self.diagram.place(who).is_some_and(|it| it.distance_squared(viewer) <= twice.pow(2));

@@ -1,16 +1,18 @@
-//! One peer on a bench: what it hears is made up, and what it says is looked at.
+//! One peer on a bench: tests make up the messages that it receives and look at those that it sends.
 
-use machine::{Address, Effect, Input, LinkNumber, Machine, Outbox, Rng, Span, Time};
-use overlay::{Command, Config, Credentials, Entry, Event, Flags, Info, Knows, Msg, Peer};
+use machine::{Address, Input, LinkNumber, Machine, Outbox, Output, Rng, Span, Time};
+use overlay::{
+    Flags, Info, Knows, NeighbourState, OverlayMsg, Peer, PeerCommand, PeerConfig, PeerCredentials, PeerEvent,
+};
 use space::{Distance, Position};
 use std::sync::Arc;
 
 pub const RENDEZVOUS: Address = Address(999_999);
 
-/// Whoever says the word is let in.
-struct Password;
+/// Admits every peer that shows the password.
+struct PasswordCredentials;
 
-impl Credentials for Password {
+impl PeerCredentials for PasswordCredentials {
     fn show(&self, _: &Info) -> Vec<u8> {
         b"friend".to_vec()
     }
@@ -29,13 +31,13 @@ pub fn info(number: u64, position: Position) -> Info {
     Info { address: Address(number), life: 1, sequence: 1, position, aoi, group: 0 }
 }
 
-pub fn hello(who: Info, credential: &[u8]) -> Msg {
+pub fn hello(who: Info, credential: &[u8]) -> OverlayMsg {
     let (knows, credential) = (Knows::default(), credential.to_vec());
-    Msg::Hello { who, want: true, answer: false, knows, nodes: Vec::new(), credential }
+    OverlayMsg::Hello { who, want: true, answer: false, knows, nodes: Vec::new(), credential }
 }
 
-pub fn step(sequence: u32, position: Position) -> Msg {
-    Msg::Move {
+pub fn step(sequence: u32, position: Position) -> OverlayMsg {
+    OverlayMsg::Move {
         sequence,
         position,
         before: None,
@@ -45,61 +47,63 @@ pub fn step(sequence: u32, position: Position) -> Msg {
     }
 }
 
-/// A peer in the middle of the world, alone at first.
-pub struct Bench {
+/// A peer in the middle of the world, at first without neighbours.
+pub struct PeerTestBench {
     pub peer: Peer,
     pub now: Time,
 }
 
-impl Bench {
+impl PeerTestBench {
     pub fn new() -> Self {
-        Self::with(Config::fixed(), info(1, place(0, 0)))
+        Self::with(PeerConfig::fixed(), info(1, place(0, 0)))
     }
 
-    /// A peer that behaves like this.
-    pub fn with(config: Config, me: Info) -> Self {
+    /// A peer with this configuration and this information.
+    pub fn with(config: PeerConfig, me: Info) -> Self {
         let peer = Peer::new(config, me, RENDEZVOUS, Rng::seeded(1));
-        let mut bench =
-            Self { peer: peer.with_credentials(Arc::new(Password)), now: Time::from_millis(1_000) };
-        bench.give(Input::Command(Command::Join(me.position)));
-        bench.hear(RENDEZVOUS, Msg::Welcome { from: me, list: Vec::new(), again: false });
+        let mut bench = Self {
+            peer: peer.with_credentials(Arc::new(PasswordCredentials)),
+            now: Time::from_millis(1_000),
+        };
+        bench.give(Input::Command(PeerCommand::Join(me.position)));
+        bench.hear(RENDEZVOUS, OverlayMsg::Welcome { from: me, list: Vec::new(), again: false });
         assert!(bench.peer.is_ready());
         bench
     }
 
-    /// With a neighbour who has proven who they are, and has moved once.
+    /// A peer with one neighbour, which has proven itself and has moved once.
     pub fn with_neighbour() -> (Self, Info) {
         let mut bench = Self::new();
         let friend = info(2, place(20, 0));
         bench.hear(friend.address, hello(friend, b"friend"));
         bench.hear(friend.address, step(2, place(20, 0)));
-        assert!(bench.entry(2).is_some_and(|it| it.is_proven() && it.is_met()));
+        assert!(bench.neighbour(2).is_some_and(|it| it.is_proven() && it.is_met()));
         (bench, friend)
     }
 
-    pub fn give(&mut self, input: Input<Msg, Command>) -> Vec<(Address, Msg)> {
-        let mut out: Outbox<Msg, Event> = Outbox::new();
+    pub fn give(&mut self, input: Input<OverlayMsg, PeerCommand>) -> Vec<(Address, OverlayMsg)> {
+        let mut out: Outbox<OverlayMsg, PeerEvent> = Outbox::new();
         self.peer.handle(self.now, input, &mut out);
-        let mut said = Vec::new();
+        let mut sent = Vec::new();
         out.drain(|effect| {
-            if let Effect::Send { to, msg, .. } = effect {
-                said.extend(to.iter().map(|it| (*it, msg.clone())));
+            if let Output::Send { to, msg, .. } = effect {
+                sent.extend(to.iter().map(|it| (*it, msg.clone())));
             }
         });
-        said
+        sent
     }
 
-    pub fn hear(&mut self, from: Address, msg: Msg) -> Vec<(Address, Msg)> {
+    pub fn hear(&mut self, from: Address, msg: OverlayMsg) -> Vec<(Address, OverlayMsg)> {
         self.give(Input::Recv { from, link: LinkNumber(0), msg })
     }
 
-    pub fn entry(&self, number: u64) -> Option<&Entry> {
-        self.peer.entry(Address(number))
+    pub fn neighbour(&self, number: u64) -> Option<&NeighbourState> {
+        self.peer.neighbour(Address(number))
     }
 
-    /// The peer makes a step after a while.
-    pub fn walk(&mut self, later: Span, to: Position) -> Vec<(Address, Msg)> {
+    /// The peer makes a step after `later`; returns what it sends.
+    pub fn walk(&mut self, later: Span, to: Position) -> Vec<(Address, OverlayMsg)> {
         self.now += later;
-        self.give(Input::Command(Command::Move(to)))
+        self.give(Input::Command(PeerCommand::Move(to)))
     }
 }

@@ -1,5 +1,5 @@
-//! Fuzz targets: whatever a peer sends is read or refused, never a panic, and what is read means the same when it is written
-//! and read again. Its bytes may be others: numbers may come with more of them than they need.
+//! Fuzz targets: any bytes decode or are refused, without a panic, and a decoded message survives another round of
+//! encoding. Its bytes may differ then: numbers may come with more bytes than they need.
 //!
 //! Under `cargo test` they take a few thousand random inputs each. `cargo bolero test fuzz::peer_bytes` runs the same
 //! target under libFuzzer.
@@ -7,21 +7,22 @@
 use crate::messages::all;
 use bolero::check;
 use overlay::config::{LIST_MAX, MESSAGE_MAX};
-use overlay::{Info, Msg};
+use overlay::{Info, OverlayMsg};
 use wire::Message as _;
 
 /// Keeps `cargo test` quick; a fuzzer ignores it.
 const ITERATIONS: usize = 5_000;
 
-/// What is read is written, and read again as the same. It takes no more room than two full lists, whatever it promises.
+/// Decodes, encodes and decodes again. Decoding takes no more memory than two full lists, whatever lengths are
+/// promised.
 fn read(bytes: &[u8]) {
     let mut decoded = None;
-    let counted = allocation_counter::measure(|| decoded = Some(Msg::decode(bytes)));
+    let counted = allocation_counter::measure(|| decoded = Some(OverlayMsg::decode(bytes)));
     assert!(counted.bytes_max <= (2 * LIST_MAX * size_of::<Info>()) as u64, "{counted:?}");
     if let Some(Ok(msg)) = decoded {
         let mut again = Vec::new();
         msg.encode(&mut again);
-        assert_eq!(Msg::decode(&again), Ok(msg));
+        assert_eq!(OverlayMsg::decode(&again), Ok(msg));
     }
 }
 
@@ -30,7 +31,7 @@ fn peer_bytes() {
     check!().with_iterations(ITERATIONS).with_max_len(600).for_each(read);
 }
 
-/// What chance alone would hardly write: messages that are good but for a few changed bytes.
+/// Valid messages with a few changed bytes, which random bytes alone would hardly form.
 #[test]
 fn damaged_peer_messages() {
     let whole: Vec<Vec<u8>> = all()
@@ -54,7 +55,7 @@ fn damaged_peer_messages() {
     );
 }
 
-/// Every kind, and after it nothing but promises of long lists.
+/// Every kind of message, and after it nothing but promises of long lists.
 #[test]
 fn a_promised_list_takes_no_room_before_it_comes() {
     for kind in 0..10 {

@@ -1,4 +1,4 @@
-//! The peer's machine, seen from outside.
+//! Tests of the peer's machine through its public interface.
 
 mod bench;
 mod fuzz;

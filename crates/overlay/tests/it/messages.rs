@@ -1,7 +1,7 @@
-//! The peer's messages, byte by byte, against the committed table. `UPDATE=1` rewrites it.
+//! The peer's messages, byte by byte, compared with the committed table. `UPDATE=1` rewrites it.
 
 use machine::Address;
-use overlay::{Flags, Info, Knows, Msg, Search};
+use overlay::{Flags, Info, Knows, OverlayMsg, SearchPurpose};
 use space::{Distance, Position};
 use std::fmt::Write as _;
 use wire::Message as _;
@@ -12,20 +12,21 @@ fn info(number: u64) -> Info {
     Info { address: Address(number), life: 1, sequence: 300, position, aoi, group: 3 }
 }
 
-/// One of each kind, and of each shape that a kind has.
-pub fn all() -> Vec<Msg> {
+/// One message of each kind, and of each shape that a kind has.
+pub fn all() -> Vec<OverlayMsg> {
     let position = Position::new(-5_000_000, 4_999_999).expect("a place");
     let list = || vec![info(1), info(400)];
     let credential = || vec![7, 8, 9];
     let (none, some) =
         (Knows::default(), Knows { names: vec![1, 300], within: Some(Distance::of_metres(20)) });
-    let step = |before, flags, aoi, met| Msg::Move { sequence: 32_400, position, before, flags, aoi, met };
-    let seek = |purpose| Msg::Seek { who: info(7), purpose, hops: 9, credential: credential() };
+    let step =
+        |before, flags, aoi, met| OverlayMsg::Move { sequence: 32_400, position, before, flags, aoi, met };
+    let seek = |purpose| OverlayMsg::Seek { who: info(7), purpose, hops: 9, credential: credential() };
     vec![
-        seek(Search::Join),
-        seek(Search::Check),
-        seek(Search::Leap),
-        Msg::Welcome { from: info(7), list: list(), again: false },
+        seek(SearchPurpose::Join),
+        seek(SearchPurpose::Check),
+        seek(SearchPurpose::Leap),
+        OverlayMsg::Welcome { from: info(7), list: list(), again: false },
         step(None, Flags::WANT, None, vec![]),
         step(
             Some(Position::new(0, -1).expect("a place")),
@@ -33,8 +34,8 @@ pub fn all() -> Vec<Msg> {
             Some(Distance::of_metres(20)),
             vec![1, 300],
         ),
-        Msg::Nodes(list()),
-        Msg::Hello {
+        OverlayMsg::Nodes(list()),
+        OverlayMsg::Hello {
             who: info(7),
             want: true,
             answer: false,
@@ -42,11 +43,11 @@ pub fn all() -> Vec<Msg> {
             nodes: list(),
             credential: credential(),
         },
-        Msg::Sum { knows: none, enclosing: vec![Address(9)] },
-        Msg::Stranger,
-        Msg::Leave(Vec::new()),
-        Msg::Ping,
-        Msg::Pong { who: info(8) },
+        OverlayMsg::Sum { knows: none, enclosing: vec![Address(9)] },
+        OverlayMsg::Stranger,
+        OverlayMsg::Leave(Vec::new()),
+        OverlayMsg::Ping,
+        OverlayMsg::Pong { who: info(8) },
     ]
 }
 
@@ -56,7 +57,7 @@ fn messages_are_what_they_were() {
     for msg in all() {
         let mut bytes = Vec::new();
         msg.encode(&mut bytes);
-        assert_eq!(Msg::decode(&bytes).as_ref(), Ok(&msg));
+        assert_eq!(OverlayMsg::decode(&bytes).as_ref(), Ok(&msg));
         let hex: String = bytes.iter().map(|it| format!("{it:02x}")).collect();
         writeln!(text, "{hex} {msg:?}").unwrap();
     }

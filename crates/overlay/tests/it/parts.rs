@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What a peer does when a rule is broken knows the parts whose rules it breaks.
+/// The file with the behaviour without a rule: it knows the parts whose rules it breaks.
 const EXCEPTION: &str = "broken";
 
 /// The files of the table, in its order.

@@ -1,8 +1,8 @@
-//! Ways to draw that [`Rng`] itself does not have.
+//! Random draws that [`Rng`] itself does not have.
 
 use machine::{Rng, Span};
 
-/// How long until something happens that may happen at any moment: a draw from the exponential distribution.
+/// A draw from the exponential distribution: the wait for an occurrence that may come at any moment.
 ///
 /// By von Neumann's comparison of even draws (1951): exact, and without a logarithm that could differ in its
 /// last bit between machines. About six draws each.
@@ -20,7 +20,7 @@ pub(super) fn exponential(mean: Span, rng: &mut Rng) -> Span {
     }
 }
 
-/// How many draws fall, `first` included.
+/// The length of the falling run of draws that begins with `first`.
 fn falling_run(first: f64, rng: &mut Rng) -> u32 {
     let (mut last, mut length) = (first, 1);
     loop {

@@ -1,17 +1,17 @@
-//! The world that is walked in, and squares in it.
+//! The world in which a crowd walks, and squares in it.
 
 use super::error::CrowdError;
 use machine::{Rng, Span};
 use space::{COORDINATE_MAX, Distance, Position};
 
-/// The world: a square with a corner at the origin, and how fast everybody walks in it.
+/// The world: a square with a corner at the origin, and the speed of all walkers in it.
 ///
 /// By default that of *VAST revisited*, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ground {
-    /// How wide it is, in both directions.
+    /// The width of the square, which is also its height.
     pub side: Distance,
-    /// Millimetres per second.
+    /// Walking speed in millimetres per second; not zero.
     pub speed: u32,
 }
 
@@ -37,7 +37,7 @@ impl Ground {
         Square { low: 0, high: self.side.millimetres().into() }
     }
 
-    /// What is walked in `span`, in millimetres.
+    /// The distance walked in `span`, in millimetres.
     pub(super) fn pace(&self, span: Span) -> f64 {
         f64::from(self.speed) * span.as_micros() as f64 / 1e6
     }
@@ -51,7 +51,7 @@ pub(super) struct Square {
 }
 
 impl Square {
-    /// The square of this side in the middle, not wider than the whole.
+    /// The square of this side in the middle; the side is not wider than the whole.
     pub(super) fn middle(self, side: Distance) -> Self {
         let low = (self.low + self.high - i64::from(side.millimetres())) / 2;
         Self { low, high: low + i64::from(side.millimetres()) }
@@ -69,7 +69,7 @@ impl Square {
         self.clamp(i64::from(place.x()) + offset(), i64::from(place.y()) + offset())
     }
 
-    /// The nearest place inside.
+    /// The place inside that is nearest to these coordinates.
     pub(super) fn clamp(self, x: i64, y: i64) -> Position {
         Position::saturating(x.clamp(self.low, self.high), y.clamp(self.low, self.high))
     }

@@ -1,20 +1,20 @@
-//! How a crowd walks.
+//! The kinds of movement of a crowd, with their parameters.
 
 use super::error::CrowdError;
 use super::ground::Ground;
 use machine::Span;
 use space::Distance;
 
-/// A way of walking, with its parameters.
+/// A kind of movement, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Movement {
-    /// Everybody walks to a random place, and on to the next without a pause.
+    /// Each walker goes to a random place, and on to the next without a pause.
     Random,
     /// Groups walk to random places together.
     Groups(Groups),
-    /// Everybody walks from anywhere to one square in the world's middle, and wanders about in it.
+    /// Each walker goes from anywhere to one square in the world's middle, and wanders about in it.
     Gathering {
-        /// How wide that square is.
+        /// The width of that square.
         side: Distance,
     },
     /// As [`Movement::Random`], but now and then a walker is suddenly somewhere else.
@@ -24,18 +24,18 @@ pub enum Movement {
     },
 }
 
-/// What groups are like.
+/// The parameters of groups that walk together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// Walkers per group. Numbers that follow each other walk together; the last group may be smaller.
     pub size: u32,
-    /// At most this far from its group, in each direction, a member starts.
+    /// The greatest distance from its group, in each direction, at which a member starts.
     pub spread: Distance,
-    /// Who comes nearer than this to another of the group is pushed away.
+    /// A member that comes nearer than this to another of the group is pushed away.
     pub separation: Distance,
-    /// How far everybody is drawn to the group's centre with each step, in percent of the step.
+    /// The pull to the group's centre with each step, in percent of the step.
     pub cohesion_percent: u32,
-    /// Who is ahead of another by more than this waits for it.
+    /// A member that is ahead of another by more than this waits for it.
     pub tether: Distance,
 }
 
@@ -61,7 +61,7 @@ impl Movement {
         Self::Gathering { side: Distance::of_metres(60) }
     }
 
-    /// A jump per walker and minute.
+    /// On average one jump per walker and minute.
     pub const fn teleport() -> Self {
         Self::Teleport { mean: Span::from_secs(60) }
     }
@@ -69,6 +69,7 @@ impl Movement {
     pub(super) fn check(&self, ground: &Ground) -> Result<(), CrowdError> {
         match self {
             Self::Groups(Groups { size: 0, .. }) => Err(CrowdError::GroupSize),
+            // Otherwise targets would lie outside the world.
             Self::Gathering { side } if ground.side < *side => Err(CrowdError::Gathering(side.millimetres())),
             Self::Teleport { mean: Span::ZERO } => Err(CrowdError::MeanTime("jumps")),
             Self::Random | Self::Groups(_) | Self::Gathering { .. } | Self::Teleport { .. } => Ok(()),

@@ -1,8 +1,8 @@
-//! Who comes and goes when: a [`Schedule`] with its chances drawn.
+//! The times at which players join and leave: a [`PopulationSchedule`] with its random draws made.
 
 use super::error::CrowdError;
-use super::schedule::{Cut, Failure, Instruction, Manner, Schedule};
-use super::sides::Sides;
+use super::schedule::{Cut, Instruction, Manner, MassFailure, PopulationSchedule};
+use super::sides::CutSides;
 use super::{WalkerId, draw, stream};
 use machine::{Rng, Span, Time};
 use std::cmp::Reverse;
@@ -10,35 +10,35 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Instructions in the order of time, as an iterator. With churn it never ends.
 ///
-/// Each walker's sessions come from a stream of its own, and so do failures and cuts: to add a failure leaves
-/// all else as it was, but for those who failed.
+/// Each walker's sessions come from a stream of its own, and so do failures and cuts: an added failure changes
+/// nothing for the walkers that do not fail.
 #[derive(Clone, Debug)]
 pub struct Population {
-    schedule: Schedule,
-    players: Vec<Player>,
-    plans: BinaryHeap<Reverse<(Time, u64, Plan)>>,
-    /// How many plans were made: of two for one instant, the older comes first.
+    schedule: PopulationSchedule,
+    players: Vec<WalkerSessions>,
+    plans: BinaryHeap<Reverse<(Time, u64, PlannedChange)>>,
+    /// Number of changes planned so far: of two for one instant, the older comes first.
     planned: u64,
-    /// What comes next. Empty only when nothing comes any more.
+    /// The next instructions, all of one instant. Empty only when no more instructions come.
     next: VecDeque<(Time, Instruction)>,
     failure_rng: Rng,
     cut_rng: Rng,
 }
 
 #[derive(Clone, Debug)]
-struct Player {
-    /// How many lives began.
-    lives: u32,
-    is_there: bool,
+struct WalkerSessions {
+    /// Number of sessions that have begun.
+    sessions: u32,
+    joined: bool,
     rng: Rng,
 }
 
-/// What is going to happen.
+/// A change that is planned for a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Plan {
+enum PlannedChange {
     Join(WalkerId),
-    /// The end of a walker's so many-th life, unless that has ended before.
-    End(WalkerId, u32),
+    /// The end of the walker's session with this number, unless it has ended before.
+    SessionEnd(WalkerId, u32),
     Fail(usize),
     Cut(usize),
     Mend,
@@ -46,10 +46,10 @@ enum Plan {
 
 impl Population {
     /// The population of `count` walkers.
-    pub fn new(count: u32, schedule: Schedule, rng: &Rng) -> Result<Self, CrowdError> {
+    pub fn new(count: u32, schedule: PopulationSchedule, rng: &Rng) -> Result<Self, CrowdError> {
         schedule.check()?;
         let rng = rng.fork_named(stream::POPULATION);
-        let player = |number| Player { lives: 0, is_there: false, rng: rng.fork_named(number) };
+        let player = |number| WalkerSessions { sessions: 0, joined: false, rng: rng.fork_named(number) };
         let mut population = Self {
             players: (0..count.into()).map(player).collect(),
             plans: BinaryHeap::new(),
@@ -57,14 +57,15 @@ impl Population {
             next: VecDeque::new(),
             failure_rng: rng.fork_named(u64::MAX),
             cut_rng: rng.fork_named(u64::MAX - 1),
-            schedule: Schedule { cuts: schedule.cuts_in_order(), ..schedule },
+            // Sorted: where two cuts touch, the end of the first is planned before the second, and so comes first.
+            schedule: PopulationSchedule { cuts: schedule.cuts_in_order(), ..schedule },
         };
         population.plan_all(count);
         population.look_ahead();
         Ok(population)
     }
 
-    /// When the next instruction is due.
+    /// The time of the next instruction; `None` if no more come.
     pub fn deadline(&self) -> Option<Time> {
         self.next.front().map(|(at, _)| *at)
     }
@@ -77,61 +78,62 @@ impl Population {
     fn plan_all(&mut self, count: u32) {
         for (turn, number) in (0..).zip(self.schedule.order.numbers(count)) {
             let at = Time::ZERO + self.schedule.spacing.times(turn);
-            self.plan(at, Plan::Join(WalkerId(number)));
+            self.plan(at, PlannedChange::Join(WalkerId(number)));
         }
         for index in 0..self.schedule.failures.len() {
-            self.plan(self.schedule.failures[index].at, Plan::Fail(index));
+            self.plan(self.schedule.failures[index].at, PlannedChange::Fail(index));
         }
         for index in 0..self.schedule.cuts.len() {
             let Cut { at, lasts, .. } = self.schedule.cuts[index];
-            self.plan(at, Plan::Cut(index));
-            self.plan(at + lasts, Plan::Mend);
+            self.plan(at, PlannedChange::Cut(index));
+            self.plan(at + lasts, PlannedChange::Mend);
         }
     }
 
-    fn plan(&mut self, at: Time, plan: Plan) {
+    fn plan(&mut self, at: Time, plan: PlannedChange) {
         self.plans.push(Reverse((at, self.planned, plan)));
         self.planned += 1;
     }
 
-    /// Carries plans out until there is an instruction.
+    /// Carries out planned changes until there is an instruction.
     fn look_ahead(&mut self) {
         while self.next.is_empty()
             && let Some(Reverse((at, _, plan))) = self.plans.pop()
         {
             match plan {
-                Plan::Join(walker) => self.on_join(at, walker),
-                Plan::End(walker, life) => self.on_end(at, walker, life),
-                Plan::Fail(index) => self.on_fail(at, self.schedule.failures[index]),
-                Plan::Cut(index) => self.on_cut(at, self.schedule.cuts[index]),
-                Plan::Mend => self.next.push_back((at, Instruction::Mend)),
+                PlannedChange::Join(walker) => self.on_join(at, walker),
+                PlannedChange::SessionEnd(walker, life) => self.on_end(at, walker, life),
+                PlannedChange::Fail(index) => self.on_fail(at, self.schedule.failures[index]),
+                PlannedChange::Cut(index) => self.on_cut(at, self.schedule.cuts[index]),
+                PlannedChange::Mend => self.next.push_back((at, Instruction::Mend)),
             }
         }
     }
 
     fn on_join(&mut self, at: Time, walker: WalkerId) {
         let player = &mut self.players[walker.index()];
-        let life = player.lives;
-        (player.is_there, player.lives) = (true, life + 1);
+        let life = player.sessions;
+        (player.joined, player.sessions) = (true, life + 1);
         self.next.push_back((at, Instruction::Join { walker, life }));
         let Some(churn) = self.schedule.churn else { return };
         let session = draw::exponential(churn.session_mean, &mut player.rng);
-        self.plan(at + session, Plan::End(walker, life));
+        self.plan(at + session, PlannedChange::SessionEnd(walker, life));
     }
 
     fn on_end(&mut self, at: Time, walker: WalkerId, life: u32) {
         let player = &mut self.players[walker.index()];
         let Some(churn) = self.schedule.churn else { return };
-        if !player.is_there || player.lives != life + 1 {
+        // A failure ended this session before its time, so its planned end is stale.
+        if !player.joined || player.sessions != life + 1 {
             return;
         }
         let manner = if player.rng.chance(churn.graceful) { Manner::Graceful } else { Manner::Abrupt };
         self.remove(at, walker, manner, Some(churn.back_after));
     }
 
-    fn on_fail(&mut self, at: Time, failure: Failure) {
+    fn on_fail(&mut self, at: Time, failure: MassFailure) {
         let mut there: Vec<u32> =
-            (0..).zip(&self.players).filter(|(_, it)| it.is_there).map(|(number, _)| number).collect();
+            (0..).zip(&self.players).filter(|(_, it)| it.joined).map(|(number, _)| number).collect();
         // To the nearest, so that a tenth of 15 is two and not one.
         let failing = (there.len() * failure.percent as usize + 50) / 100;
         for &number in draw::sample(&mut there, failing, &mut self.failure_rng) {
@@ -140,15 +142,16 @@ impl Population {
     }
 
     fn on_cut(&mut self, at: Time, cut: Cut) {
-        let sides = Sides::draw(cut.division, self.players.len() as u32, &mut self.cut_rng);
+        // Drawn for all walkers, joined or not: a walker that joins during the cut needs a side.
+        let sides = CutSides::draw(cut.division, self.players.len() as u32, &mut self.cut_rng);
         self.next.push_back((at, Instruction::Cut(sides)));
     }
 
     fn remove(&mut self, at: Time, walker: WalkerId, manner: Manner, back_after: Option<Span>) {
-        self.players[walker.index()].is_there = false;
+        self.players[walker.index()].joined = false;
         self.next.push_back((at, Instruction::Leave { walker, manner }));
         if let Some(span) = back_after {
-            self.plan(at + span, Plan::Join(walker));
+            self.plan(at + span, PlannedChange::Join(walker));
         }
     }
 }
@@ -166,7 +169,7 @@ impl Iterator for Population {
 #[cfg(test)]
 mod tests {
     use super::super::schedule::{Churn, JoinOrder};
-    use super::super::sides::{Division, Side};
+    use super::super::sides::{CutSide, Division};
     use super::*;
     use std::collections::BTreeMap;
 
@@ -176,25 +179,25 @@ mod tests {
         Time::from_millis(second * 1_000)
     }
 
-    fn population(count: u32, schedule: Schedule, seed: u64) -> Population {
+    fn population(count: u32, schedule: PopulationSchedule, seed: u64) -> Population {
         Population::new(count, schedule, &Rng::seeded(seed)).unwrap()
     }
 
-    fn until(end: Time, count: u32, schedule: Schedule, seed: u64) -> Vec<(Time, Instruction)> {
+    fn until(end: Time, count: u32, schedule: PopulationSchedule, seed: u64) -> Vec<(Time, Instruction)> {
         population(count, schedule, seed).take_while(|(at, _)| *at < end).collect()
     }
 
-    fn failing(failure: Failure) -> Schedule {
-        Schedule { failures: vec![failure], ..Schedule::default() }
+    fn failing(failure: MassFailure) -> PopulationSchedule {
+        PopulationSchedule { failures: vec![failure], ..PopulationSchedule::default() }
     }
 
-    fn cutting(division: Division) -> Schedule {
+    fn cutting(division: Division) -> PopulationSchedule {
         let cuts = vec![Cut { at: at_second(1), lasts: Span::from_secs(2), division }];
-        Schedule { cuts, ..Schedule::default() }
+        PopulationSchedule { cuts, ..PopulationSchedule::default() }
     }
 
-    /// Each walker's sessions, in order: from, to, how it ended. Fails if anybody joins or leaves twice, if
-    /// lives are not counted, or if time runs back.
+    /// Each walker's sessions, in order: from, to, how it ended. Fails if a walker joins or leaves twice, if
+    /// sessions are not counted, or if time runs back.
     fn sessions(instructions: &[(Time, Instruction)]) -> BTreeMap<WalkerId, Vec<(Time, Time, Manner)>> {
         let mut sessions: BTreeMap<WalkerId, Vec<_>> = BTreeMap::new();
         let mut there = BTreeMap::new();
@@ -228,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn everybody_joins_in_turn_and_stays() {
-        let mut population = population(500, Schedule::default(), 1);
+    fn all_players_join_in_turn_and_stay() {
+        let mut population = population(500, PopulationSchedule::default(), 1);
         for number in 0..500 {
             let at = Time::from_millis(200 * u64::from(number));
             assert_eq!(population.deadline(), Some(at));
@@ -243,14 +246,15 @@ mod tests {
     #[test]
     fn groups_may_take_turns() {
         let order = JoinOrder::Turns { size: 3 };
-        let schedule = Schedule { order, spacing: Span::from_secs(1), ..Schedule::default() };
+        let schedule =
+            PopulationSchedule { order, spacing: Span::from_secs(1), ..PopulationSchedule::default() };
         assert_eq!(schedule.joined(8), at_second(7));
         let joins = until(HOUR, 8, schedule, 1);
-        let who = |(at, it): &(Time, Instruction)| match it {
+        let walker_at = |(at, it): &(Time, Instruction)| match it {
             Instruction::Join { walker, .. } => (at.as_secs(), walker.0),
-            other => panic!("nobody does {other:?}"),
+            other => panic!("unexpected instruction {other:?}"),
         };
-        let joins: Vec<(u64, u32)> = joins.iter().map(who).collect();
+        let joins: Vec<(u64, u32)> = joins.iter().map(walker_at).collect();
         // Groups 0 1 2, 3 4 5 and 6 7.
         assert_eq!(joins, [(0, 0), (1, 3), (2, 6), (3, 1), (4, 4), (5, 7), (6, 2), (7, 5)]);
     }
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn sessions_have_their_mean_and_players_come_back() {
         let churn = Churn { graceful: 0.25, ..Churn::abrupt(Span::from_secs(300)) };
-        let schedule = Schedule { churn: Some(churn), ..Schedule::default() };
+        let schedule = PopulationSchedule { churn: Some(churn), ..PopulationSchedule::default() };
         let instructions = until(HOUR, 1_000, schedule.clone(), 2);
         assert_eq!(instructions, until(HOUR, 1_000, schedule.clone(), 2));
         assert_ne!(instructions, until(HOUR, 1_000, schedule, 3));
@@ -276,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_is_drawn_from_those_who_are_there() {
+    fn failing_players_are_drawn_from_those_who_joined() {
         // After 40 s, 200 of 500 have joined.
-        let failure = Failure { at: Time::from_millis(39_900), percent: 25, back_after: None };
+        let failure = MassFailure { at: Time::from_millis(39_900), percent: 25, back_after: None };
         let drawn = |seed| leavers(&until(HOUR, 500, failing(failure), seed));
         let gone = drawn(4);
         assert_eq!(gone.len(), 50);
@@ -292,11 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_may_come_back_and_then_lives_a_whole_life() {
+    fn a_failed_player_may_come_back_for_a_whole_session() {
         let back_after = Some(Span::from_secs(1));
-        let failure = Failure { at: at_second(100), percent: 100, back_after };
+        let failure = MassFailure { at: at_second(100), percent: 100, back_after };
         let churn = Some(Churn { back_after: Span::from_secs(9_999), ..Churn::abrupt(Span::from_secs(100)) });
-        let schedule = Schedule { spacing: Span::ZERO, churn, ..failing(failure) };
+        let schedule = PopulationSchedule { spacing: Span::ZERO, churn, ..failing(failure) };
         let instructions = until(at_second(9_000), 3_000, schedule, 6);
         let sessions = sessions(&instructions);
         let seconds: Vec<_> = sessions.values().filter_map(|it| it.get(1)).collect();
@@ -308,11 +312,11 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_changes_nothing_for_those_who_survive() {
+    fn a_failure_changes_nothing_for_the_players_who_survive() {
         let churn = Some(Churn::abrupt(Span::from_secs(60)));
-        let calm = Schedule { churn, ..Schedule::default() };
-        let failure = Failure { at: at_second(300), percent: 30, back_after: None };
-        let failing = Schedule { failures: vec![failure], ..calm.clone() };
+        let calm = PopulationSchedule { churn, ..PopulationSchedule::default() };
+        let failure = MassFailure { at: at_second(300), percent: 30, back_after: None };
+        let failing = PopulationSchedule { failures: vec![failure], ..calm.clone() };
         let calm = sessions(&until(HOUR, 100, calm, 7));
         let (mut same, failing) = (0, sessions(&until(HOUR, 100, failing, 7)));
         for (walker, lives) in failing {
@@ -335,7 +339,7 @@ mod tests {
             assert_eq!(at, at_second(1));
             let mend = instructions.iter().find(|(_, it)| *it == Instruction::Mend);
             assert_eq!(mend.unwrap().0, at_second(3));
-            let there = (0..500).filter(|&it| sides.side(WalkerId(it)) == Side::There).count();
+            let there = (0..500).filter(|&it| sides.side(WalkerId(it)) == CutSide::There).count();
             let torn = (0..499).filter(|&it| sides.are_apart(WalkerId(it), WalkerId(it + 1))).count();
             match division {
                 Division::Random => assert!(there == 250 && (200..300).contains(&torn), "{there}, {torn}"),
@@ -353,22 +357,23 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_happen_is_refused() {
+    fn impossible_schedules_are_refused() {
         let refusal = |schedule| Population::new(9, schedule, &Rng::seeded(9)).map(|_| ()).unwrap_err();
-        let failure = Failure { at: HOUR, percent: 101, back_after: None };
+        let failure = MassFailure { at: HOUR, percent: 101, back_after: None };
         assert_eq!(refusal(failing(failure)), CrowdError::Percent(101));
         assert_eq!(refusal(cutting(Division::Groups { size: 0 })), CrowdError::GroupSize);
-        let turns = Schedule { order: JoinOrder::Turns { size: 0 }, ..Schedule::default() };
+        let turns =
+            PopulationSchedule { order: JoinOrder::Turns { size: 0 }, ..PopulationSchedule::default() };
         assert_eq!(refusal(turns), CrowdError::GroupSize);
         let cut =
             |second| Cut { at: at_second(second), lasts: Span::from_secs(2), division: Division::Random };
-        let overlapping = Schedule { cuts: vec![cut(9), cut(8)], ..Schedule::default() };
+        let overlapping = PopulationSchedule { cuts: vec![cut(9), cut(8)], ..PopulationSchedule::default() };
         assert_eq!(refusal(overlapping), CrowdError::CutsOverlap);
-        let churn = |churn| Schedule { churn: Some(churn), ..Schedule::default() };
+        let churn = |churn| PopulationSchedule { churn: Some(churn), ..PopulationSchedule::default() };
         assert_eq!(refusal(churn(Churn::abrupt(Span::ZERO))), CrowdError::MeanTime("leaving"));
         let more = Churn { graceful: 1.5, ..Churn::abrupt(Span::from_secs(1)) };
         assert_eq!(refusal(churn(more)), CrowdError::Share(1.5));
-        let touching = Schedule { cuts: vec![cut(10), cut(8)], ..Schedule::default() };
+        let touching = PopulationSchedule { cuts: vec![cut(10), cut(8)], ..PopulationSchedule::default() };
         assert!(Population::new(9, touching, &Rng::seeded(9)).is_ok());
     }
 }

@@ -1,32 +1,32 @@
-//! What shall happen to a population, and the instructions that come of it.
+//! The schedule of a population, and the instructions that come of it.
 
 use super::WalkerId;
 use super::error::CrowdError;
-use super::sides::{Division, Sides};
+use super::sides::{CutSides, Division};
 use machine::{Span, Time};
 
-/// What shall happen. By default everybody joins, one after the other, and stays.
+/// The planned joins, sessions, failures and cuts. By default all players join, one after the other, and stay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schedule {
-    /// Between two who join.
+pub struct PopulationSchedule {
+    /// Time between the joins of two players.
     pub spacing: Span,
-    /// In which order they join.
+    /// The order in which the walkers join.
     pub order: JoinOrder,
-    /// Whether players leave and come back.
+    /// Sessions of limited length, if players leave and come back.
     pub churn: Option<Churn>,
-    /// When many fail at once.
-    pub failures: Vec<Failure>,
-    /// When the network falls in two.
+    /// Failures of many players at once.
+    pub failures: Vec<MassFailure>,
+    /// Cuts of the network into two halves; they must not overlap.
     pub cuts: Vec<Cut>,
 }
 
-/// In which order a population joins.
+/// The order in which a population joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinOrder {
-    /// By number; so groups join one after the other, and all of a group within seconds at one place.
+    /// By number: groups join one after the other, and all members of a group within seconds at one place.
     Numbers,
-    /// Groups of this size take turns: everybody's first, then everybody's second, and so on. No place sees many join at
-    /// once.
+    /// Groups of this size take turns: the first member of each group, then the second of each, and so on. No place
+    /// sees many walkers join at once.
     Turns {
         /// Walkers per group, as in [`super::Groups`].
         size: u32,
@@ -36,69 +36,69 @@ pub enum JoinOrder {
 /// Players leave after sessions of exponential length, and come back as new ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Churn {
-    /// How long a session lasts on average.
+    /// Mean length of a session; not zero.
     pub session_mean: Span,
-    /// What share of sessions ends with a goodbye, from 0 to 1.
+    /// Share of sessions that end gracefully, from 0 to 1.
     pub graceful: f64,
-    /// How long until a player is back.
+    /// Time from the end of a session until the player is back.
     pub back_after: Span,
 }
 
-/// Many fail at once, without a word.
+/// The abrupt failure of many players at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// When.
+pub struct MassFailure {
+    /// Time of the failure since the start.
     pub at: Time,
-    /// How many of those who are there, drawn at random.
+    /// Percentage of the joined players that fail, drawn at random; 0 to 100.
     pub percent: u32,
-    /// How long until they are back, if ever.
+    /// Time until the failed players are back; `None` if they stay away.
     pub back_after: Option<Span>,
 }
 
-/// The network falls in two, and is mended again.
+/// A cut of the network into two halves, and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// When.
+    /// Time of the cut since the start.
     pub at: Time,
-    /// For how long.
+    /// Time from the cut until the network is whole again.
     pub lasts: Span,
-    /// Who is where.
+    /// The rule that divides the walkers into two halves.
     pub division: Division,
 }
 
-/// What an experiment is to do.
+/// A change that the experiment has to carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
-    /// A player comes.
+    /// A player joins with its walker.
     Join {
-        /// Who walks for it.
+        /// The walker that moves for the player.
         walker: WalkerId,
-        /// How many players this walker had before: one who comes back is a new one.
+        /// Number of sessions that this walker had before: a player who comes back is a new one.
         life: u32,
     },
-    /// A player goes.
+    /// A player leaves the world.
     Leave {
-        /// Who walked for it.
+        /// The walker that moved for the player.
         walker: WalkerId,
-        /// How.
+        /// Graceful or abrupt: whether the player logs out.
         manner: Manner,
     },
-    /// Nothing passes between the sides from now on.
-    Cut(Sides),
-    /// Everything passes again.
+    /// No message passes between the two sides from now on.
+    Cut(CutSides),
+    /// Messages pass between the sides again.
     Mend,
 }
 
-/// How a player goes.
+/// The manner in which a player leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Manner {
-    /// Vanishes.
+    /// The player vanishes without logging out.
     Abrupt,
-    /// Says goodbye.
+    /// The player logs out first.
     Graceful,
 }
 
-impl Default for Schedule {
+impl Default for PopulationSchedule {
     fn default() -> Self {
         let (churn, failures, cuts) = (None, Vec::new(), Vec::new());
         Self { spacing: Span::from_millis(200), order: JoinOrder::Numbers, churn, failures, cuts }
@@ -106,14 +106,14 @@ impl Default for Schedule {
 }
 
 impl Churn {
-    /// Sessions of this mean length that end without a word, and five seconds between two.
+    /// Sessions of this mean length that all end abruptly, and five seconds between two.
     pub const fn abrupt(session_mean: Span) -> Self {
         Self { session_mean, graceful: 0.0, back_after: Span::from_secs(5) }
     }
 }
 
-impl Schedule {
-    /// When the last of so many joins for the first time.
+impl PopulationSchedule {
+    /// The time at which the last of `count` players joins for the first time.
     pub fn joined(&self, count: u32) -> Time {
         Time::ZERO + self.spacing.times(u64::from(count.saturating_sub(1)))
     }
@@ -146,7 +146,7 @@ impl Schedule {
 }
 
 impl JoinOrder {
-    /// The numbers of so many walkers in the order in which they join.
+    /// The numbers of `count` walkers in the order in which they join.
     pub(super) fn numbers(self, count: u32) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0..count).collect();
         if let Self::Turns { size } = self {

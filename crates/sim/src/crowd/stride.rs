@@ -1,12 +1,12 @@
 //! One step, before it is rounded to whole millimetres.
 //!
-//! Only `+ − × ÷ √`, which every machine computes to the same bit.
+//! Only `+ − × ÷ √`, which every platform computes to the same bit.
 
 use super::ground::Square;
 use space::Position;
 use std::ops::AddAssign;
 
-/// A step in millimetres.
+/// A step as a vector in millimetres.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride {
     pub(super) x: f64,
@@ -39,8 +39,8 @@ impl Stride {
         self.scaled(pace / length_squared.sqrt())
     }
 
-    /// Where it leads from `from`, inside `square`. Cut to whole millimetres and not rounded, so that nobody is
-    /// faster than allowed.
+    /// The position after this step from `from`, inside `square`. Cut to whole millimetres and not rounded, so that no
+    /// walker is faster than allowed.
     pub(super) fn from(self, from: Position, square: Square) -> Position {
         square.clamp(i64::from(from.x()) + self.x as i64, i64::from(from.y()) + self.y as i64)
     }

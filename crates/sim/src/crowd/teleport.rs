@@ -1,35 +1,35 @@
 //! Random waypoint with jumps: players who use portals, die or log in elsewhere.
 
-use super::Ways;
+use super::Movers;
 use super::draw;
 use super::ground::Square;
 use super::waypoint::Waypoint;
 use machine::{Rng, Span};
 use space::Position;
 
-/// One walker's way, and its jumps.
+/// The movement of one walker that jumps.
 #[derive(Clone, Debug)]
 pub(super) struct Teleporter {
-    way: Waypoint,
+    waypoint: Waypoint,
     world: Square,
     mean: Span,
-    /// How long until the next jump, in microseconds of walking.
+    /// Walking time until the next jump, in microseconds.
     left: u64,
     rng: Rng,
 }
 
 /// `count` walkers who start, walk and jump anywhere in the world.
-pub(super) fn all(count: u32, world: Square, mean: Span, rng: &Rng) -> (Vec<Position>, Ways) {
+pub(super) fn all(count: u32, world: Square, mean: Span, rng: &Rng) -> (Vec<Position>, Movers) {
     let walker = |number| Teleporter::new(world, mean, rng.fork_named(number));
-    let (starts, ways) = (0..count.into()).map(walker).unzip();
-    (starts, Ways::Jumping(ways))
+    let (starts, movers) = (0..count.into()).map(walker).unzip();
+    (starts, Movers::Jumping(movers))
 }
 
 impl Teleporter {
     fn new(world: Square, mean: Span, mut rng: Rng) -> (Position, Self) {
-        let (start, way) = Waypoint::new(world, world, rng.fork());
+        let (start, waypoint) = Waypoint::new(world, world, rng.fork());
         let left = draw::exponential(mean, &mut rng).as_micros();
-        (start, Self { way, world, mean, left, rng })
+        (start, Self { waypoint, world, mean, left, rng })
     }
 
     /// A step, or a jump if one is due within it. The wait for the next begins with the next step: waiting of this
@@ -40,6 +40,6 @@ impl Teleporter {
             return self.world.somewhere(&mut self.rng);
         }
         self.left -= span.as_micros();
-        self.way.step(from, pace)
+        self.waypoint.step(from, pace)
     }
 }

@@ -1,10 +1,10 @@
-//! What every way of walking promises, over minutes and hours.
+//! The promises of every kind of movement, over minutes and hours.
 
 use super::*;
 use machine::Time;
 use space::Distance;
 
-/// 1.5 updates per second.
+/// The time between two steps of a walker: 1.5 per second.
 const TICK: Span = Span::from_micros(666_667);
 const ROUNDS_PER_MINUTE: u32 = 90;
 /// 6 m/s for one tick, in millimetres.
@@ -14,41 +14,41 @@ fn crowd(movement: Movement, count: u32, seed: u64) -> Crowd {
     Crowd::new(movement, count, Ground::default(), &Rng::seeded(seed)).unwrap()
 }
 
-/// A crowd in which everybody has joined.
+/// A crowd in which all walkers have joined.
 fn joined(movement: Movement, count: u32, seed: u64) -> Crowd {
     let mut crowd = crowd(movement, count, seed);
-    everybody(&crowd).for_each(|it| _ = crowd.join(it));
+    all_walkers(&crowd).for_each(|it| _ = crowd.join(it));
     crowd
 }
 
-fn everybody(crowd: &Crowd) -> impl Iterator<Item = WalkerId> + use<> {
+fn all_walkers(crowd: &Crowd) -> impl Iterator<Item = WalkerId> + use<> {
     (0..crowd.walkers.len() as u32).map(WalkerId)
 }
 
-/// Everybody moves once, in an order that is not that of the numbers.
+/// Moves every walker once, in an order that is not that of the numbers.
 fn round(crowd: &mut Crowd) {
-    everybody(crowd).filter(|it| it.0 % 2 == 1).for_each(|it| _ = crowd.step(it, TICK));
-    everybody(crowd).filter(|it| it.0 % 2 == 0).for_each(|it| _ = crowd.step(it, TICK));
+    all_walkers(crowd).filter(|it| it.0 % 2 == 1).for_each(|it| _ = crowd.step(it, TICK));
+    all_walkers(crowd).filter(|it| it.0 % 2 == 0).for_each(|it| _ = crowd.step(it, TICK));
 }
 
 fn positions(crowd: &Crowd) -> Vec<Position> {
-    everybody(crowd).map(|it| crowd.position(it)).collect()
+    all_walkers(crowd).map(|it| crowd.position(it)).collect()
 }
 
 fn distance(one: Position, other: Position) -> f64 {
     (one.distance_squared(other) as f64).sqrt()
 }
 
-/// How far everybody went in one round, in millimetres.
+/// The distance that each walker went in one round, in millimetres.
 fn round_lengths(crowd: &mut Crowd) -> Vec<f64> {
     let before = positions(crowd);
     round(crowd);
     before.iter().zip(positions(crowd)).map(|(&from, to)| distance(from, to)).collect()
 }
 
-/// How far the members of each group are from its centre, in metres.
+/// The distance of each group's members from its centre, in metres.
 fn distances_to_centre(crowd: &Crowd) -> Vec<Vec<f64>> {
-    let Ways::Together { size, .. } = crowd.ways else { panic!("nobody walks together") };
+    let Movers::Together { size, .. } = crowd.movers else { panic!("the crowd has no groups") };
     let of_group = |group: &[Position]| {
         let count = group.len() as i64;
         let mean = |of: fn(Position) -> i32| group.iter().map(|&it| i64::from(of(it))).sum::<i64>() / count;
@@ -89,7 +89,7 @@ fn one_seed_one_history() {
     let hashes = ALL.map(|it| history(it(), 1));
     assert_eq!(hashes, ALL.map(|it| history(it(), 1)));
     assert!(ALL.iter().zip(hashes).all(|(it, hash)| history(it(), 2) != hash));
-    // Golden: the same on every machine.
+    // Golden: the same on every platform.
     let golden = [
         5_063_798_311_426_893_445,
         14_585_366_980_609_663_143,
@@ -100,12 +100,12 @@ fn one_seed_one_history() {
 }
 
 #[test]
-fn nobody_is_too_fast_or_outside() {
+fn no_walker_is_too_fast_or_outside() {
     for movement in [Movement::Random, Movement::groups(), Movement::gathering()] {
         // A world so small that groups bump into its edge all the time.
         let ground = Ground { side: Distance::of_metres(70), ..Ground::default() };
         let mut crowd = Crowd::new(movement, 50, ground, &Rng::seeded(3)).unwrap();
-        everybody(&crowd).for_each(|it| _ = crowd.join(it));
+        all_walkers(&crowd).for_each(|it| _ = crowd.join(it));
         for _ in 0..10 * ROUNDS_PER_MINUTE {
             let longest = round_lengths(&mut crowd).into_iter().fold(0.0, f64::max);
             assert!(longest * 1e6 <= 6_000.0 * TICK.as_micros() as f64, "{movement:?}: {longest} mm");
@@ -116,7 +116,7 @@ fn nobody_is_too_fast_or_outside() {
 }
 
 #[test]
-fn who_walks_alone_goes_straight_without_a_pause() {
+fn a_lone_walker_goes_straight_without_a_pause() {
     let mut crowd = joined(Movement::Random, 1, 4);
     let walker = WalkerId(0);
     let (mut turns, mut last) = (0, crowd.position(walker));
@@ -135,7 +135,7 @@ fn who_walks_alone_goes_straight_without_a_pause() {
 }
 
 #[test]
-fn a_walker_s_way_is_its_own() {
+fn a_walker_s_draws_are_its_own() {
     let (mut crowd, mut busier) = (joined(Movement::teleport(), 5, 5), joined(Movement::teleport(), 9, 5));
     for _ in 0..1_000 {
         busier.step(WalkerId(1), TICK);
@@ -150,8 +150,8 @@ fn five_hundred_make_forty_one_groups_and_one_of_eight() {
     assert_eq!(crowd.group(WalkerId(11)), 0..12);
     assert_eq!(crowd.group(WalkerId(12)), 12..24);
     assert_eq!(crowd.group(WalkerId(499)), 492..500);
-    // Everybody starts within 15 m of the group's start; groups start anywhere.
-    let starts: Vec<Position> = everybody(&crowd).map(|it| crowd.join(it)).collect();
+    // Each member starts within 15 m of the group's start; groups start anywhere.
+    let starts: Vec<Position> = all_walkers(&crowd).map(|it| crowd.join(it)).collect();
     for group in starts.chunks(12) {
         let width = |of: fn(Position) -> i32| {
             let coordinates = || group.iter().map(|&it| of(it));
@@ -190,7 +190,7 @@ fn groups_go_far_and_mix() {
         others.min_by_key(|&it| crowd.position(it).distance_squared(crowd.position(me))).unwrap()
     };
     let mut crowd = joined(Movement::groups(), 120, 8);
-    let neighbors = |crowd: &Crowd| everybody(crowd).map(|it| nearest(crowd, it)).collect::<Vec<_>>();
+    let neighbors = |crowd: &Crowd| all_walkers(crowd).map(|it| nearest(crowd, it)).collect::<Vec<_>>();
     (0..ROUNDS_PER_MINUTE).for_each(|_| round(&mut crowd));
     let (before, started) = (neighbors(&crowd), positions(&crowd));
     (0..5 * ROUNDS_PER_MINUTE).for_each(|_| round(&mut crowd));
@@ -201,12 +201,12 @@ fn groups_go_far_and_mix() {
 }
 
 #[test]
-fn a_group_goes_on_without_who_never_moves_and_waits_for_who_is_late() {
+fn a_group_leaves_a_member_that_never_moves_and_waits_for_a_late_one() {
     let mut crowd = joined(Movement::groups(), 12, 9);
     let (late, others) = (WalkerId(5), |it: &WalkerId| it.0 != 5);
     let start = crowd.position(late);
     for _ in 0..ROUNDS_PER_MINUTE {
-        everybody(&crowd).filter(others).for_each(|it| _ = crowd.step(it, TICK));
+        all_walkers(&crowd).filter(others).for_each(|it| _ = crowd.step(it, TICK));
     }
     assert_eq!(crowd.position(late), start);
     let ahead = distance(start, crowd.position(WalkerId(0)));
@@ -217,13 +217,13 @@ fn a_group_goes_on_without_who_never_moves_and_waits_for_who_is_late() {
 }
 
 #[test]
-fn who_comes_back_is_near_its_group() {
+fn a_walker_that_comes_back_is_near_its_group() {
     let mut crowd = joined(Movement::groups(), 24, 10);
     round(&mut crowd);
     let (gone, mate) = (WalkerId(13), WalkerId(14));
     crowd.leave(gone);
     for _ in 0..20 * ROUNDS_PER_MINUTE {
-        everybody(&crowd).filter(|&it| it != gone).for_each(|it| _ = crowd.step(it, TICK));
+        all_walkers(&crowd).filter(|&it| it != gone).for_each(|it| _ = crowd.step(it, TICK));
     }
     let left_at = crowd.position(gone);
     let back_at = crowd.join(gone);
@@ -259,7 +259,7 @@ fn jumps_come_once_a_minute_and_lead_anywhere() {
         let mut crowd = joined(Movement::teleport(), 100, 12);
         let (mut jumps, mut west) = (0, 0);
         for _ in 0..30 * ROUNDS_PER_MINUTE / rounds_at_once {
-            for walker in everybody(&crowd) {
+            for walker in all_walkers(&crowd) {
                 let from = crowd.position(walker);
                 let to = crowd.step(walker, TICK.times(rounds_at_once.into()));
                 let jumped = (PACE as f64 + 1.0) * f64::from(rounds_at_once) < distance(from, to);
@@ -275,12 +275,12 @@ fn jumps_come_once_a_minute_and_lead_anywhere() {
 
 #[test]
 #[should_panic(expected = "moves while away")]
-fn nobody_moves_before_joining() {
+fn no_walker_moves_before_joining() {
     crowd(Movement::Random, 2, 13).step(WalkerId(1), TICK);
 }
 
 #[test]
-fn what_cannot_be_walked_is_refused() {
+fn impossible_parameters_are_refused() {
     let refusal = |movement, side, speed| {
         let ground = Ground { side: Distance::new(side).unwrap(), speed };
         Crowd::new(movement, 3, ground, &Rng::seeded(14)).map(|_| ()).unwrap_err()
@@ -290,19 +290,19 @@ fn what_cannot_be_walked_is_refused() {
     assert_eq!(refusal(Movement::Random, 1_000, 0), CrowdError::Speed);
     assert_eq!(refusal(Movement::gathering(), 59_999, 1), CrowdError::Gathering(60_000));
     assert_eq!(refusal(Movement::Teleport { mean: Span::ZERO }, 1, 1), CrowdError::MeanTime("jumps"));
-    let nobody = Movement::Groups(Groups { size: 0, ..Groups::default() });
-    assert_eq!(refusal(nobody, 1, 1), CrowdError::GroupSize);
+    let no_members = Movement::Groups(Groups { size: 0, ..Groups::default() });
+    assert_eq!(refusal(no_members, 1, 1), CrowdError::GroupSize);
 }
 
 #[test]
-fn a_population_and_a_crowd_agree_on_who_is_there() {
+fn a_population_and_a_crowd_agree_on_the_joined_walkers() {
     let rng = Rng::seeded(15);
     let churn = Some(Churn::abrupt(Span::from_secs(20)));
-    let failures = vec![Failure { at: Time::from_millis(60_000), percent: 50, back_after: None }];
-    let schedule = Schedule { churn, failures, ..Schedule::default() };
+    let failures = vec![MassFailure { at: Time::from_millis(60_000), percent: 50, back_after: None }];
+    let schedule = PopulationSchedule { churn, failures, ..PopulationSchedule::default() };
     let mut crowd = Crowd::new(Movement::groups(), 60, Ground::default(), &rng).unwrap();
     let end = Time::from_millis(300_000);
-    // The crowd panics if anybody joins twice or leaves unseen.
+    // The crowd panics if a walker joins twice or leaves without having joined.
     for (_, instruction) in Population::new(60, schedule, &rng).unwrap().take_while(|(at, _)| *at < end) {
         match instruction {
             Instruction::Join { walker, .. } => _ = (crowd.join(walker), crowd.step(walker, TICK)),

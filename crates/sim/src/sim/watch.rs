@@ -1,6 +1,6 @@
-//! What an experiment can see of a run.
+//! Read access of an experiment to a run.
 
-use super::{Raised, Sim};
+use super::{RaisedEvent, Sim};
 use crate::counters::Counters;
 use crate::trace::Trace;
 use machine::{Address, Machine, Time};
@@ -9,39 +9,39 @@ use std::hash::Hash;
 use wire::Message;
 
 impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
-    /// How many inputs reached machines so far.
+    /// Number of inputs that have reached machines so far.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The running hash of everything that happened: each input with its time, address, link and content,
-    /// each message that a link swallowed or that had no link, each event raised.
+    /// The history hash so far. It covers each input with its time, address, link and content,
+    /// each message that a link lost or that had no link, and each event raised.
     pub fn history(&self) -> u64 {
         self.network.history.hash()
     }
 
-    /// What became of the messages from one machine to another; `None` if they were never linked.
+    /// Counts of the messages from one machine to another; `None` if the two were never linked.
     ///
     /// # Panics
     /// If `from` has no machine.
     pub fn counters(&self, from: Address, to: Address) -> Option<Counters> {
-        let way = self.network.way(self.host(from), to)?;
-        Some(self.network.counters(way))
+        let direction = self.network.direction(self.host(from), to)?;
+        Some(self.network.counters(direction))
     }
 
-    /// How many messages were sent to peers to which there was no link, or none that the sender had heard
-    /// `LinkUp` for. They are gone, as with a real driver.
+    /// Number of messages to peers to which there was no link, or none for which the sender had got
+    /// `LinkUp`. They are lost, as with a real driver.
     pub fn unlinked(&self) -> u64 {
         self.network.unlinked
     }
 
-    /// Takes everything that machines raised since the last call, in order. Drain it often: it is kept
+    /// Takes the events that machines raised since the last call, in order. Drain them often: they take memory
     /// until then.
-    pub fn raised(&mut self) -> std::vec::Drain<'_, Raised<M::Event>> {
+    pub fn raised(&mut self) -> std::vec::Drain<'_, RaisedEvent<M::Event>> {
         self.raised.drain(..)
     }
 
-    /// A machine, to look at.
+    /// Read access to a machine.
     ///
     /// # Panics
     /// If the address has no machine.
@@ -49,8 +49,9 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         &self.hosts[self.host(address) as usize].machine
     }
 
-    /// A machine, to set up or to probe; what must be part of the history is a [`Sim::command`]. A
-    /// deadline moved by hand counts from the machine's next input on; [`Sim::wake`] gives it one.
+    /// Write access to a machine, to set it up or to probe it; a change that must be part of the history is a
+    /// [`Sim::command`]. A deadline changed this way counts from the machine's next input on; [`Sim::wake`] gives it
+    /// one.
     ///
     /// # Panics
     /// If the address has no machine.
@@ -59,7 +60,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         &mut self.hosts[host as usize].machine
     }
 
-    /// What a host's own clock shows; the machine gets this time with its inputs. See
+    /// The time that a host's own clock shows; the machine gets this time with its inputs. See
     /// [`Sim::set_clock_rate`].
     ///
     /// # Panics
@@ -68,7 +69,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.hosts[self.host(address) as usize].local(self.network.now)
     }
 
-    /// Whether a machine lives: it did not crash, or was restarted since.
+    /// True if a machine did not crash, or was restarted since.
     ///
     /// # Panics
     /// If the address has no machine.
@@ -76,22 +77,22 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.hosts[self.host(address) as usize].is_up()
     }
 
-    /// Whether a link between two machines lives, silent or not. A machine that crashed may still have links: its
-    /// peers do not know yet.
+    /// True if a link between two machines is up, silently cut or not. A machine that crashed may still have links:
+    /// its peers do not know yet.
     ///
     /// # Panics
     /// If an address has no machine.
     pub fn is_linked(&self, a: Address, b: Address) -> bool {
-        self.network.way(self.host(a), b).is_some_and(|way| self.network.is_up(way))
+        self.network.direction(self.host(a), b).is_some_and(|direction| self.network.is_up(direction))
     }
 
-    /// How many links have been cut so far, by the experiment or because they gave up. Who keeps links alive need not look
-    /// for dead ones while it stays the same.
+    /// Number of links that have been cut so far, by the experiment or because they gave up. An experiment that
+    /// replaces dead links need not look for them while this number stays the same.
     pub fn severed(&self) -> u64 {
         self.network.severed
     }
 
-    /// How many inputs wait for a machine because its host is frozen or busy. However many of its deadlines
+    /// Number of inputs that wait for a machine because its host is frozen or busy. However many of its deadlines
     /// passed meanwhile, they count as one.
     ///
     /// # Panics
@@ -101,8 +102,8 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         condition.as_ref().map_or(0, |it| it.waiting())
     }
 
-    /// How much a machine did since [`Sim::slow`] or [`Sim::burden`] was first said of its host: inputs taken and messages
-    /// sent. Nobody counts for others.
+    /// Number of inputs taken and messages sent by a machine since its host first had a fault or cost, by
+    /// [`Sim::slow`], [`Sim::burden`] or any other. Zero for a host that never had one: its work is not counted.
     ///
     /// # Panics
     /// If the address has no machine.
@@ -110,8 +111,8 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.hosts[self.host(address) as usize].condition.as_ref().map_or(0, |it| it.work)
     }
 
-    /// From now on keeps the last `capacity` inputs and faults of hosts as text; 0 keeps none, as before the
-    /// first call. For people: it costs time, and enters no history.
+    /// Keeps the last `capacity` inputs and faults of hosts as text from now on; 0 keeps none, as before the
+    /// first call. For debugging: it costs time, and is no part of the history.
     pub fn trace(&mut self, capacity: usize)
     where
         M::Msg: Debug,
@@ -120,7 +121,7 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         self.trace = (0 < capacity).then(|| Box::new(Trace::new(capacity)));
     }
 
-    /// What [`Sim::trace`] kept, oldest first: the time, the address, the input.
+    /// The lines that [`Sim::trace`] kept, oldest first: the time, the address, the input.
     pub fn trace_lines(&self) -> impl Iterator<Item = &str> {
         self.trace.iter().flat_map(|it| it.lines())
     }

@@ -9,7 +9,7 @@ fn rough() -> Result<Profile, ProfileError> {
     Ok(profile.with_loss(0.2)?.with_rate(5_000)?.with_queue_limit(400))
 }
 
-/// Every kind of trouble at once; the hash after each millisecond.
+/// Jitter, loss, a rate and new links at once; the hash after each millisecond.
 fn rough_run(seed: u64) -> Vec<u64> {
     let profile = rough().expect("the numbers are in range");
     let (mut sim, mut rng, mut hashes) = (trio(seed, profile), Rng::seeded(seed), Vec::new());
@@ -17,9 +17,9 @@ fn rough_run(seed: u64) -> Vec<u64> {
         for _ in 0..rng.below(8) {
             let lane = if rng.coin() { Lane::Sure } else { latest(rng.below(3)) };
             let bytes = vec![rng.below(256) as u8; rng.below(100) as usize];
-            sim.command(ms(at), A, Do::Send(vec![B, C], lane, bytes));
+            sim.command(ms(at), A, ProbeCommand::Send(vec![B, C], lane, bytes));
         }
-        sim.command(ms(at + rng.below(9)), B, Do::SetDeadline(Some(ms(at + rng.below(40)))));
+        sim.command(ms(at + rng.below(9)), B, ProbeCommand::SetDeadline(Some(ms(at + rng.below(40)))));
         if rng.below(10) == 0 {
             sim.connect(A, C, profile);
         }
@@ -61,7 +61,7 @@ fn a_seed_counts_only_through_chance() {
 }
 
 /// The history of three probes, all linked to each other; each is woken at 1 ms.
-fn history_of(prepare: impl FnOnce(&mut Sim<Probe>)) -> u64 {
+fn history_of(prepare: impl FnOnce(&mut Sim<ProbeMachine>)) -> u64 {
     let mut sim = trio(1, Profile::new(Span::from_millis(5)));
     sim.connect(B, C, Profile::new(Span::from_millis(5)));
     prepare(&mut sim);
@@ -70,14 +70,14 @@ fn history_of(prepare: impl FnOnce(&mut Sim<Probe>)) -> u64 {
     sim.history()
 }
 
-/// The history in which one probe does something when it is woken. No command tells of it, so that it
-/// shows only through what it leads to.
-fn history_of_doing(who: Address, what: Do) -> u64 {
+/// The history in which one probe carries out a command when it is woken. The command itself enters no history, so
+/// that only its effects count.
+fn history_of_doing(who: Address, what: ProbeCommand) -> u64 {
     history_of(|sim| sim.machine_mut(who).on_wake = Some(what))
 }
 
-fn sends(to: Address, bytes: &[u8]) -> Do {
-    Do::Send(vec![to], Lane::Sure, bytes.to_vec())
+fn sends(to: Address, bytes: &[u8]) -> ProbeCommand {
+    ProbeCommand::Send(vec![to], Lane::Sure, bytes.to_vec())
 }
 
 #[test]
@@ -86,44 +86,44 @@ fn a_wake_that_changes_nothing_is_history() {
 }
 
 #[test]
-fn what_a_command_says_is_history() {
+fn the_content_of_a_command_is_history() {
     // To the driver both mean the same: no deadline.
-    let told = |at| history_of(|sim| sim.command(ms(2), A, Do::SetDeadline(at)));
-    assert_ne!(told(None), told(Some(Time::MAX)));
+    let with_deadline = |at| history_of(|sim| sim.command(ms(2), A, ProbeCommand::SetDeadline(at)));
+    assert_ne!(with_deadline(None), with_deadline(Some(Time::MAX)));
 }
 
 #[test]
-fn what_a_machine_raises_is_history() {
-    assert_ne!(history_of_doing(A, Do::Raise(1)), history_of_doing(A, Do::Raise(2)));
+fn a_raised_event_is_history() {
+    assert_ne!(history_of_doing(A, ProbeCommand::Raise(1)), history_of_doing(A, ProbeCommand::Raise(2)));
 }
 
 #[test]
-fn what_a_message_says_is_history() {
+fn the_content_of_a_message_is_history() {
     assert_ne!(history_of_doing(A, sends(B, &[1])), history_of_doing(A, sends(B, &[2])));
 }
 
 #[test]
-fn who_sent_a_message_is_history() {
+fn the_sender_of_a_message_is_history() {
     assert_ne!(history_of_doing(A, sends(B, &[1])), history_of_doing(C, sends(B, &[1])));
 }
 
 #[test]
-fn what_was_sent_to_nobody_is_history() {
-    let (nobody, no_one) = (Address(8), Address(u64::MAX));
-    let told = [
+fn a_message_to_an_unused_address_is_history() {
+    let (unused, largest) = (Address(8), Address(u64::MAX));
+    let hashes = [
         history_of(|_| ()),
-        history_of_doing(A, sends(nobody, &[1])),
-        history_of_doing(A, sends(nobody, &[2])),
-        history_of_doing(A, sends(no_one, &[1])),
+        history_of_doing(A, sends(unused, &[1])),
+        history_of_doing(A, sends(unused, &[2])),
+        history_of_doing(A, sends(largest, &[1])),
     ];
-    for (place, one) in told.iter().enumerate() {
-        assert!(!told[..place].contains(one), "two runs share a history: {told:x?}");
+    for (place, one) in hashes.iter().enumerate() {
+        assert!(!hashes[..place].contains(one), "two runs share a history: {hashes:x?}");
     }
 }
 
 #[test]
 fn histories_never_change() {
-    // Golden: what is noted beside a seed must hold on every machine.
+    // Golden: a hash written down beside a seed must hold on every platform.
     assert_eq!(echo::run(1, 10, 1_000).history, 11_409_594_753_345_193_802);
     assert_eq!(rough_run(1).last(), Some(&2_387_323_614_374_402_358));
 }

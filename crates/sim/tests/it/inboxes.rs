@@ -11,7 +11,7 @@ fn a_frozen_host_hears_everything_later_and_in_order() {
     sim.run_until(ms(1));
     sim.freeze(B, ms(100));
     send(&mut sim, ms(5), Lane::Sure, &[1]);
-    sim.command(ms(16), B, Do::Send(vec![A], Lane::Sure, vec![7]));
+    sim.command(ms(16), B, ProbeCommand::Send(vec![A], Lane::Sure, vec![7]));
     send(&mut sim, ms(10), latest(0), &[2]);
     sim.wake(ms(25), B);
     sim.run_until(ms(30));
@@ -20,7 +20,7 @@ fn a_frozen_host_hears_everything_later_and_in_order() {
     assert_eq!((sim.waiting(B), sim.waiting(A)), (5, 0));
     sim.run_until(ms(100));
     let expected = ["0 up 0 #1", "100 recv 0 #1 [1]", "100 recv 0 #1 [2]", "100 wake", "100 down 0 #1"];
-    assert_eq!(story(&sim, B), expected);
+    assert_eq!(input_lines(&sim, B), expected);
     assert_eq!((sim.waiting(B), sim.unlinked()), (0, 1));
 }
 
@@ -36,16 +36,16 @@ fn the_longest_freeze_counts() {
     assert_eq!(sim.waiting(B), 1);
     sim.freeze(B, ms(70));
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "70 recv 0 #1 [1]"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "70 recv 0 #1 [1]"]);
     sim.freeze(B, ms(70)); // Over before it began.
     sim.wake(ms(70), B);
     finish(&mut sim);
     assert_eq!(sim.now(), ms(70));
-    assert_eq!(story(&sim, B).last().map(String::as_str), Some("70 wake"));
+    assert_eq!(input_lines(&sim, B).last().map(String::as_str), Some("70 wake"));
 }
 
 #[test]
-fn who_is_frozen_for_ever_does_not_move_time() {
+fn a_host_that_is_frozen_for_ever_does_not_move_time() {
     let mut sim = trio(1, delay(10));
     sim.run_until(ms(1));
     sim.freeze(B, Time::MAX);
@@ -57,39 +57,39 @@ fn who_is_frozen_for_ever_does_not_move_time() {
 #[test]
 fn a_deadline_missed_in_a_freeze_wakes_once() {
     let mut sim = Sim::new(1);
-    sim.add(Probe { deadline: Some(ms(20)), ..Probe::default() });
+    sim.add(ProbeMachine { deadline: Some(ms(20)), ..ProbeMachine::default() });
     sim.freeze(A, ms(100));
-    [10, 30, 50].into_iter().for_each(|at| sim.command(ms(at), A, Do::Raise(at as u32)));
+    [10, 30, 50].into_iter().for_each(|at| sim.command(ms(at), A, ProbeCommand::Raise(at as u32)));
     sim.run_until(ms(99));
     assert_eq!((sim.waiting(A), sim.events()), (4, 0));
     finish(&mut sim);
-    assert_eq!((story(&sim, A), sim.events()), (vec!["100 wake".to_owned()], 4));
+    assert_eq!((input_lines(&sim, A), sim.events()), (vec!["100 wake".to_owned()], 4));
 }
 
 #[test]
 fn a_deadline_put_off_by_what_waited_before_it_does_not_wake() {
     let mut sim = Sim::new(1);
-    sim.add(Probe { deadline: Some(ms(20)), ..Probe::default() });
+    sim.add(ProbeMachine { deadline: Some(ms(20)), ..ProbeMachine::default() });
     sim.freeze(A, ms(100));
-    sim.command(ms(10), A, Do::SetDeadline(Some(ms(150))));
+    sim.command(ms(10), A, ProbeCommand::SetDeadline(Some(ms(150))));
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["150 wake"]);
+    assert_eq!(input_lines(&sim, A), ["150 wake"]);
 }
 
 #[test]
 fn two_entries_for_one_deadline_wake_once_at_thaw() {
     let mut sim = Sim::new(1);
-    sim.add(Probe::default());
+    sim.add(ProbeMachine::default());
     // The queue holds the deadline at 50 twice.
     for (at, deadline) in [(0, 50), (1, 20), (30, 50)] {
-        sim.command(ms(at), A, Do::SetDeadline(Some(ms(deadline))));
+        sim.command(ms(at), A, ProbeCommand::SetDeadline(Some(ms(deadline))));
     }
     sim.run_until(ms(40));
     sim.freeze(A, ms(60));
     sim.run_until(ms(59));
     assert_eq!(sim.waiting(A), 1);
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["20 wake", "60 wake"]);
+    assert_eq!(input_lines(&sim, A), ["20 wake", "60 wake"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_slow_host_takes_one_input_at_a_time() {
 }
 
 #[test]
-fn what_a_burdened_host_sends_keeps_it_busy_too() {
+fn messages_of_a_burdened_host_keep_it_busy_too() {
     let mut sim = trio(1, delay(10));
     sim.run_until(ms(1));
     sim.burden(A, Span::from_millis(3));
@@ -130,24 +130,24 @@ fn what_a_burdened_host_sends_keeps_it_busy_too() {
 #[test]
 fn a_host_that_is_never_idle_still_comes_to_its_deadline() {
     let mut sim = Sim::new(1);
-    sim.add(Probe { deadline: Some(ms(10)), ..Probe::default() });
+    sim.add(ProbeMachine { deadline: Some(ms(10)), ..ProbeMachine::default() });
     sim.slow(A, Span::from_millis(5));
-    (0..100).for_each(|at| sim.command(ms(at), A, Do::Raise(at as u32)));
+    (0..100).for_each(|at| sim.command(ms(at), A, ProbeCommand::Raise(at as u32)));
     sim.run_until(ms(100));
     // Ten commands came before it, the first of them served at 0.
-    assert_eq!(story(&sim, A), ["50 wake"]);
+    assert_eq!(input_lines(&sim, A), ["50 wake"]);
 }
 
 #[test]
 fn a_slow_host_that_freezes_goes_on_where_it_was() {
     let mut sim = Sim::new(1);
-    sim.add(Probe::default());
+    sim.add(ProbeMachine::default());
     sim.slow(A, Span::from_millis(10));
     (0..4).for_each(|_| sim.wake(ms(0), A));
     sim.run_until(ms(12));
     sim.freeze(A, ms(25));
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["0 wake", "10 wake", "25 wake", "35 wake"]);
+    assert_eq!(input_lines(&sim, A), ["0 wake", "10 wake", "25 wake", "35 wake"]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_machine_hears_of_a_link_only_when_it_thaws_and_sends_only_then() {
     assert_eq!(sim.unlinked(), 0);
 }
 
-/// When each of some inputs is handled by a host that is free from `free` on: the dullest queue.
+/// The times at which a host that is free from `free` on handles its inputs: the simplest queue as reference.
 fn served(comes: &[u64], service: u64, mut free: u64) -> Vec<u64> {
     let serve = |&at: &u64| {
         let start = free.max(at);
@@ -172,14 +172,14 @@ fn served(comes: &[u64], service: u64, mut free: u64) -> Vec<u64> {
 
 proptest! {
     #[test]
-    fn inputs_are_served_as_by_one_clerk(
+    fn inputs_are_served_one_at_a_time_in_order(
         mut comes in proptest::collection::vec(0u64..200, 0..60),
         service in 0u64..10,
         frozen in 0u64..100,
     ) {
         comes.sort();
         let mut sim = Sim::new(1);
-        sim.add(Probe::default());
+        sim.add(ProbeMachine::default());
         sim.slow(A, Span::from_micros(service));
         sim.freeze(A, Time::from_micros(frozen));
         comes.iter().for_each(|&at| sim.wake(Time::from_micros(at), A));

@@ -3,21 +3,21 @@
 use crate::probe::*;
 use machine::{Address, Lane, Rng, Span, Time};
 use proptest::prelude::*;
-use sim::{Counters, Profile, Sim, Tally};
+use sim::{Counters, MessageCount, Profile, Sim};
 
 #[test]
 fn a_message_takes_the_delay_each_way() {
     let mut sim = trio(1, delay(0));
     sim.connect_with(A, B, delay(20), delay(30));
     send(&mut sim, ms(100), Lane::Sure, &[1]);
-    sim.command(ms(100), B, Do::Send(vec![A], latest(0), vec![2]));
+    sim.command(ms(100), B, ProbeCommand::Send(vec![A], latest(0), vec![2]));
     finish(&mut sim);
     assert_eq!(arrivals(&sim, B), [(ms(120), vec![1])]);
     assert_eq!(arrivals(&sim, A), [(ms(130), vec![2])]);
 }
 
 #[test]
-fn what_happens_at_one_time_happens_in_the_order_it_was_caused() {
+fn inputs_of_one_time_come_in_the_order_of_their_causes() {
     let mut sim = trio(1, delay(5));
     for number in 0..100 {
         send(&mut sim, ms(7), if number % 2 == 0 { Lane::Sure } else { latest(0) }, &[number]);
@@ -44,7 +44,7 @@ fn loss_takes_its_share() {
     (0..10_000u64).for_each(|at| send(&mut sim, ms(at), latest(0), &[0; 10]));
     finish(&mut sim);
     let Counters { sent, delivered, lost, .. } = sim.counters(A, B).unwrap();
-    assert_eq!(sent, Tally { messages: 10_000, bytes: 100_000 });
+    assert_eq!(sent, MessageCount { messages: 10_000, bytes: 100_000 });
     assert_eq!(delivered.messages + lost.messages, 10_000);
     assert_eq!(delivered.messages, arrivals(&sim, B).len() as u64);
     // 1000 expected, standard deviation 30.
@@ -61,7 +61,7 @@ fn a_rate_is_kept_to_the_microsecond() {
 }
 
 #[test]
-fn an_idle_outlet_starts_anew() {
+fn an_idle_rate_limiter_starts_anew() {
     let mut sim = trio(1, delay(0).with_rate(10_000).unwrap());
     for at in [0, 5, 100] {
         send(&mut sim, ms(at), Lane::Sure, &[0; 100]);
@@ -92,7 +92,7 @@ fn a_full_queue_keeps_the_newest_latest_messages() {
     finish(&mut sim);
     assert_eq!(heard(&sim, B), [0, 3, 4]);
     let Counters { delivered, refused, .. } = sim.counters(A, B).unwrap();
-    assert_eq!((delivered.messages, refused), (3, Tally { messages: 2, bytes: 20 }));
+    assert_eq!((delivered.messages, refused), (3, MessageCount { messages: 2, bytes: 20 }));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_latest_message_never_takes_the_room_of_a_sure_one() {
     send(&mut sim, ms(0), latest(4), &[5; 11]);
     finish(&mut sim);
     assert_eq!(heard(&sim, B), [0, 2, 4]);
-    assert_eq!(sim.counters(A, B).unwrap().refused, Tally { messages: 3, bytes: 31 });
+    assert_eq!(sim.counters(A, B).unwrap().refused, MessageCount { messages: 3, bytes: 31 });
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_refused_sure_message_cuts_the_link() {
     (1..5).for_each(|number| send(&mut sim, ms(20), Lane::Sure, &[number; 10]));
     finish(&mut sim);
     // The first was in flight when the link died at 20 ms: it arrived at no link.
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "20 down 0 #1"]);
-    assert_eq!(story(&sim, A), ["0 up 1 #1", "0 up 2 #1", "20 down 1 #1"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "20 down 0 #1"]);
+    assert_eq!(input_lines(&sim, A), ["0 up 1 #1", "0 up 2 #1", "20 down 1 #1"]);
     let Counters { sent, lost, refused, .. } = sim.counters(A, B).unwrap();
     assert_eq!((sent.messages, lost.messages, refused.messages), (5, 4, 1));
 }
@@ -126,12 +126,12 @@ fn a_link_that_loses_everything_is_given_up() {
     send(&mut sim, ms(1), Lane::Sure, &[2]);
     finish(&mut sim);
     // 32 tries of one round trip each.
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "640 down 0 #1"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "640 down 0 #1"]);
     assert_eq!(sim.counters(A, B).unwrap().lost.messages, 2);
 }
 
 #[test]
-fn what_is_on_its_way_dies_with_its_link() {
+fn messages_on_their_way_are_lost_with_their_link() {
     let mut sim = trio(1, delay(10));
     send(&mut sim, ms(0), Lane::Sure, &[1]);
     send(&mut sim, ms(6), Lane::Sure, &[2]);
@@ -144,7 +144,7 @@ fn what_is_on_its_way_dies_with_its_link() {
     send(&mut sim, ms(15), Lane::Sure, &[4]);
     finish(&mut sim);
     let expected = ["0 up 0 #1", "10 recv 0 #1 [1]", "12 down 0 #1", "14 up 0 #2", "25 recv 0 #2 [4]"];
-    assert_eq!(story(&sim, B), expected);
+    assert_eq!(input_lines(&sim, B), expected);
     assert_eq!(sim.counters(A, B).unwrap().lost.messages, 1);
     assert_eq!(sim.unlinked(), 1);
 }
@@ -155,27 +155,27 @@ fn a_new_link_takes_the_place_of_the_old() {
     sim.run_until(ms(5));
     sim.connect(A, B, delay(1));
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2"]);
 }
 
 #[test]
-fn a_send_goes_over_the_newest_link_heard_of_or_nowhere() {
+fn a_send_goes_over_the_newest_known_link_or_nowhere() {
     let mut sim = trio(1, delay(10));
     send(&mut sim, ms(4), Lane::Sure, &[1]);
     sim.run_until(ms(5));
     send(&mut sim, ms(5), Lane::Sure, &[2]);
-    sim.connect(A, B, delay(10)); // A hears of it only after it sent.
+    sim.connect(A, B, delay(10)); // A gets `LinkUp` only after it sent.
     send(&mut sim, ms(5), Lane::Sure, &[3]);
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2", "15 recv 0 #2 [3]"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "5 down 0 #1", "5 up 0 #2", "15 recv 0 #2 [3]"]);
     assert_eq!(sim.unlinked(), 1);
     assert_eq!(sim.counters(A, B).unwrap().sent.messages, 2);
 }
 
 #[test]
-fn nothing_is_sent_before_the_first_link_is_heard_of() {
+fn nothing_is_sent_before_the_first_link_is_known() {
     let mut sim = trio(1, delay(10));
-    sim.command(ms(0), C, Do::Send(vec![B], Lane::Sure, vec![1]));
+    sim.command(ms(0), C, ProbeCommand::Send(vec![B], Lane::Sure, vec![1]));
     sim.connect(B, C, delay(10));
     finish(&mut sim);
     assert!(arrivals(&sim, B).is_empty());
@@ -183,9 +183,9 @@ fn nothing_is_sent_before_the_first_link_is_heard_of() {
 }
 
 #[test]
-fn a_link_replaced_before_it_was_heard_of_carries_nothing() {
+fn a_link_replaced_before_it_was_known_carries_nothing() {
     let mut sim = trio(1, delay(10));
-    sim.machine_mut(A).on_wake = Some(Do::Send(vec![B], Lane::Sure, vec![1]));
+    sim.machine_mut(A).on_wake = Some(ProbeCommand::Send(vec![B], Lane::Sure, vec![1]));
     sim.wake(ms(0), A); // Here A knows link 1, but link 2 has taken its place.
     sim.connect(A, B, delay(10));
     finish(&mut sim);
@@ -213,11 +213,11 @@ fn an_old_link_that_gives_up_does_not_cut_the_new_one() {
     sim.connect(A, B, delay(10));
     send(&mut sim, ms(700), Lane::Sure, &[2]);
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "100 down 0 #1", "100 up 0 #2", "710 recv 0 #2 [2]"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "100 down 0 #1", "100 up 0 #2", "710 recv 0 #2 [2]"]);
 }
 
 #[test]
-fn bytes_that_do_not_decode_are_counted_and_harm_nobody() {
+fn bytes_that_do_not_decode_are_counted_and_do_no_harm() {
     let mut sim = trio(1, delay(10));
     for first in [1, GARBAGE, 3] {
         send(&mut sim, ms(0), Lane::Sure, &[first; 4]);
@@ -225,7 +225,7 @@ fn bytes_that_do_not_decode_are_counted_and_harm_nobody() {
     finish(&mut sim);
     assert_eq!(arrivals(&sim, B), [(ms(10), vec![1; 4]), (ms(10), vec![3; 4])]);
     let Counters { garbled, delivered, .. } = sim.counters(A, B).unwrap();
-    assert_eq!((garbled, delivered.messages), (Tally { messages: 1, bytes: 4 }, 2));
+    assert_eq!((garbled, delivered.messages), (MessageCount { messages: 1, bytes: 4 }, 2));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn one_message_to_many_arrives_with_the_same_bytes() {
     let mut sim = trio(1, delay(10).with_jitter(Span::from_millis(5)));
     for number in 0..50u8 {
         let bytes = vec![number; usize::from(number)];
-        sim.command(ms(u64::from(number)), A, Do::Send(vec![B, C, B], Lane::Sure, bytes));
+        sim.command(ms(u64::from(number)), A, ProbeCommand::Send(vec![B, C, B], Lane::Sure, bytes));
     }
     finish(&mut sim);
     let bytes = |at| arrivals(&sim, at).into_iter().map(|it| it.1).collect::<Vec<_>>();
@@ -246,7 +246,7 @@ fn one_message_to_many_arrives_with_the_same_bytes() {
 fn traffic_on_one_link_does_not_change_chance_on_another() {
     let run = |to_c: u64| {
         let mut sim = trio(1, delay(10).with_jitter(Span::from_millis(5)).with_loss(0.2).unwrap());
-        (0..to_c).for_each(|at| sim.command(ms(at), A, Do::Send(vec![C], latest(0), vec![])));
+        (0..to_c).for_each(|at| sim.command(ms(at), A, ProbeCommand::Send(vec![C], latest(0), vec![])));
         (0..100).for_each(|at| send(&mut sim, ms(u64::from(at)), latest(0), &[at]));
         finish(&mut sim);
         arrivals(&sim, B)
@@ -263,8 +263,8 @@ fn jittery() -> Profile {
 fn the_two_directions_of_a_link_have_chance_of_their_own() {
     let mut sim = trio(1, jittery());
     for _ in 0..20 {
-        sim.command(ms(0), A, Do::Send(vec![B], latest(0), vec![]));
-        sim.command(ms(0), B, Do::Send(vec![A], latest(0), vec![]));
+        sim.command(ms(0), A, ProbeCommand::Send(vec![B], latest(0), vec![]));
+        sim.command(ms(0), B, ProbeCommand::Send(vec![A], latest(0), vec![]));
     }
     finish(&mut sim);
     let there = arrivals(&sim, B);
@@ -308,32 +308,32 @@ proptest! {
 }
 
 #[test]
-fn in_an_open_network_everybody_reaches_everybody() {
+fn in_an_open_network_every_machine_reaches_every_other() {
     let mut sim = Sim::new(1);
-    assert_eq!([A, B, C].map(|_| sim.add(Probe::default())), [A, B, C]);
-    sim.command(ms(0), A, Do::Send(vec![C], Lane::Sure, vec![1]));
+    assert_eq!([A, B, C].map(|_| sim.add(ProbeMachine::default())), [A, B, C]);
+    sim.command(ms(0), A, ProbeCommand::Send(vec![C], Lane::Sure, vec![1]));
     sim.run_until(ms(10));
     assert_eq!((sim.unlinked(), sim.is_linked(A, C)), (1, false));
     sim.open(delay(10));
-    sim.command(ms(20), A, Do::Send(vec![B, C, Address(9), A], Lane::Sure, vec![2]));
-    sim.command(ms(40), C, Do::Send(vec![A], Lane::Sure, vec![3]));
+    sim.command(ms(20), A, ProbeCommand::Send(vec![B, C, Address(9), A], Lane::Sure, vec![2]));
+    sim.command(ms(40), C, ProbeCommand::Send(vec![A], Lane::Sure, vec![3]));
     sim.run_until(ms(100));
     assert_eq!(arrivals(&sim, B), [(ms(30), vec![2])]);
     assert_eq!(arrivals(&sim, C), [(ms(30), vec![2])]);
     assert_eq!(arrivals(&sim, A), [(ms(50), vec![3])]);
-    assert_eq!(sim.unlinked(), 3, "nobody is at the one address, and the other is one's own");
+    assert_eq!(sim.unlinked(), 3, "one address has no machine, and the other is the sender's own");
     assert!(sim.is_linked(A, C) && !sim.is_linked(B, C));
 }
 
-/// Whoever speaks before they have heard of their new link speaks over that one: nothing is lost on the way.
+/// A machine that sends before it got `LinkUp` for its new link sends over that link, and loses nothing.
 #[test]
 fn in_an_open_network_a_new_link_is_not_opened_again() {
     let mut sim = Sim::new(1);
-    assert_eq!([A, B].map(|_| sim.add(Probe::default())), [A, B]);
+    assert_eq!([A, B].map(|_| sim.add(ProbeMachine::default())), [A, B]);
     sim.open(delay(10));
     sim.connect(A, B, delay(10));
     for (at, message) in [(0, 1), (5, 2), (6, 3), (30, 4)] {
-        sim.command(ms(at), A, Do::Send(vec![B], Lane::Sure, vec![message]));
+        sim.command(ms(at), A, ProbeCommand::Send(vec![B], Lane::Sure, vec![message]));
     }
     sim.run_until(ms(100));
     let heard: Vec<u8> = arrivals(&sim, B).into_iter().map(|it| it.1[0]).collect();
@@ -342,24 +342,24 @@ fn in_an_open_network_a_new_link_is_not_opened_again() {
 
 /// A machine learns that its peer is gone only from its silence.
 #[test]
-fn in_an_open_network_nobody_is_told_that_a_peer_is_gone() {
+fn in_an_open_network_no_machine_hears_that_a_peer_is_gone() {
     let mut sim = Sim::new(1);
-    assert_eq!([A, B].map(|_| sim.add(Probe::default())), [A, B]);
+    assert_eq!([A, B].map(|_| sim.add(ProbeMachine::default())), [A, B]);
     sim.open(delay(10));
     send(&mut sim, ms(0), Lane::Sure, &[1]);
     sim.run_until(ms(20));
     sim.crash(B);
     send(&mut sim, ms(30), latest(0), &[2]);
     sim.run_until(ms(60_000));
-    sim.restart(B, Probe::default());
+    sim.restart(B, ProbeMachine::default());
     send(&mut sim, ms(60_010), Lane::Sure, &[3]);
     sim.run_until(ms(60_100));
-    assert_eq!(story(&sim, A), [""; 0]);
+    assert_eq!(input_lines(&sim, A), [""; 0]);
     assert_eq!(heard(&sim, B), [3]);
-    // Of a link that was announced they hear to the end.
+    // Of a link made by `connect` they get `LinkUp` and `LinkDown`.
     sim.connect(A, B, delay(10));
     sim.run_until(ms(60_200));
     sim.disconnect(A, B);
     sim.run_until(ms(60_300));
-    assert_eq!(story(&sim, A), ["60100 up 1 #3", "60200 down 1 #3"]);
+    assert_eq!(input_lines(&sim, A), ["60100 up 1 #3", "60200 down 1 #3"]);
 }

@@ -1,13 +1,13 @@
-//! Directions that are cut without a word, and links that change their character.
+//! Directions that are cut silently, and links that change their profile.
 
 use crate::probe::*;
 use machine::{Lane, Span};
 use proptest::prelude::*;
 use sim::config::GIVE_UP_AFTER;
-use sim::{Counters, Tally};
+use sim::{Counters, MessageCount};
 
-fn send_back(sim: &mut sim::Sim<Probe>, at: u64, bytes: &[u8]) {
-    sim.command(ms(at), B, Do::Send(vec![A], Lane::Sure, bytes.to_vec()));
+fn send_back(sim: &mut sim::Sim<ProbeMachine>, at: u64, bytes: &[u8]) {
+    sim.command(ms(at), B, ProbeCommand::Send(vec![A], Lane::Sure, bytes.to_vec()));
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn a_silent_cut_loses_latest_messages_and_holds_sure_ones() {
         .map(|(at, it)| (ms(at), vec![it]))
         .to_vec();
     assert_eq!(arrivals(&sim, B), expected);
-    assert_eq!(story(&sim, A).len(), 3, "a machine heard of the cut");
-    assert_eq!(sim.counters(A, B).unwrap().lost, Tally { messages: 4, bytes: 4 });
+    assert_eq!(input_lines(&sim, A).len(), 3, "a machine heard of the cut");
+    assert_eq!(sim.counters(A, B).unwrap().lost, MessageCount { messages: 4, bytes: 4 });
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn a_cut_that_lasts_kills_the_link() {
     send(&mut sim, ms(2_000), Lane::Sure, &[1]);
     finish(&mut sim);
     assert_eq!(sim.now(), ms(100) + GIVE_UP_AFTER);
-    assert_eq!(story(&sim, A), ["0 up 1 #1", "0 up 2 #1", "5100 down 1 #1"]);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "5100 down 0 #1"]);
+    assert_eq!(input_lines(&sim, A), ["0 up 1 #1", "0 up 2 #1", "5100 down 1 #1"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "5100 down 0 #1"]);
     assert_eq!(sim.counters(A, B).unwrap().lost.messages, 1);
     sim.connect(A, B, delay(10)); // A new link starts whole.
     send(&mut sim, ms(6_000), Lane::Sure, &[2]);
@@ -93,7 +93,7 @@ fn a_healed_cut_kills_nothing() {
     }
     sim.heal(A, B); // Nothing to heal.
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1"]);
     sim.cut_silently(A, C);
     let cut = sim.now();
     finish(&mut sim);
@@ -110,7 +110,7 @@ fn a_cut_without_a_link_is_nothing() {
     sim.heal(A, B);
     sim.set_profile(A, B, delay(1));
     finish(&mut sim);
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "0 down 0 #1"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "0 down 0 #1"]);
     assert_eq!(sim.now(), ms(0));
 }
 
@@ -131,7 +131,7 @@ fn a_delay_spike_ends_without_changing_the_order_of_sure_messages() {
         [(120, 111), (600, 100), (600, 101), (600, 110), (710, 1)].map(|(at, it)| (ms(at), vec![it]))
     );
     assert_eq!(arrivals(&sim, A), [(ms(110), vec![100]), (ms(120), vec![110])]);
-    assert_eq!(story(&sim, A).len(), 4, "the link broke");
+    assert_eq!(input_lines(&sim, A).len(), 4, "the link broke");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_link_that_slows_down_and_speeds_up_keeps_what_waits() {
     finish(&mut sim);
     let times: Vec<_> = arrivals(&sim, B).iter().map(|it| (it.0.as_millis(), it.1[0])).collect();
     assert_eq!(times, [(110, 0), (151, 1), (151, 2), (151, 3), (151, 4), (252, 5)]);
-    assert_eq!(story(&sim, B).len(), 1 + 6, "the link broke");
+    assert_eq!(input_lines(&sim, B).len(), 1 + 6, "the link broke");
 }
 
 #[test]
@@ -169,35 +169,35 @@ fn a_loss_burst_takes_latest_messages_only_while_it_lasts() {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Trouble {
+enum LinkFault {
     Cut,
     Heal,
     Delay(u64),
     Rate(u64),
 }
 
-fn trouble() -> impl Strategy<Value = Trouble> {
-    let (cut, heal) = (Just(Trouble::Cut), Just(Trouble::Heal));
-    prop_oneof![cut, heal, (0u64..40).prop_map(Trouble::Delay), (500u64..5_000).prop_map(Trouble::Rate)]
+fn link_fault() -> impl Strategy<Value = LinkFault> {
+    let (cut, heal) = (Just(LinkFault::Cut), Just(LinkFault::Heal));
+    prop_oneof![cut, heal, (0u64..40).prop_map(LinkFault::Delay), (500u64..5_000).prop_map(LinkFault::Rate)]
 }
 
 proptest! {
-    /// The promise of `Sure`, whatever is done to the link short of cutting it.
+    /// The promise of `Sure`, whatever fault the link has short of an end.
     #[test]
     fn sure_messages_survive_trouble_complete_and_in_order(
         seed: u64,
-        troubles in proptest::collection::vec((1u64..12, trouble()), 0..40),
+        link_faults in proptest::collection::vec((1u64..12, link_fault()), 0..40),
     ) {
         let rough = |millis| delay(millis).with_jitter(Span::from_millis(8)).with_loss(0.1).unwrap();
         let mut sim = trio(seed, rough(10));
         (0..200u8).for_each(|number| send(&mut sim, ms(u64::from(number)), Lane::Sure, &[number]));
-        for (later, trouble) in troubles {
+        for (later, link_fault) in link_faults {
             sim.run_until(sim.now() + Span::from_millis(later));
-            match trouble {
-                Trouble::Cut => sim.cut_silently(A, B),
-                Trouble::Heal => sim.heal(A, B),
-                Trouble::Delay(millis) => sim.set_profile(A, B, rough(millis)),
-                Trouble::Rate(rate) => sim.set_profile(A, B, rough(10).with_rate(rate).unwrap()),
+            match link_fault {
+                LinkFault::Cut => sim.cut_silently(A, B),
+                LinkFault::Heal => sim.heal(A, B),
+                LinkFault::Delay(millis) => sim.set_profile(A, B, rough(millis)),
+                LinkFault::Rate(rate) => sim.set_profile(A, B, rough(10).with_rate(rate).unwrap()),
             }
         }
         sim.heal(A, B);

@@ -1,4 +1,4 @@
-//! A machine that does what it is told and writes down what it hears.
+//! A machine that carries out commands and records its inputs.
 
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Span, Time};
 use sim::{Profile, Sim};
@@ -6,12 +6,12 @@ use wire::{DecodeError, Message};
 
 /// Any bytes but those that start with [`GARBAGE`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bytes(pub(crate) Vec<u8>);
+pub(crate) struct ProbeMessage(pub(crate) Vec<u8>);
 
 /// No message starts with this.
 pub(crate) const GARBAGE: u8 = 0xff;
 
-impl Message for Bytes {
+impl Message for ProbeMessage {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.0);
     }
@@ -24,31 +24,36 @@ impl Message for Bytes {
     }
 }
 
-/// What a probe can be told to do.
+/// The commands of a probe.
 #[derive(Clone, Debug, Hash)]
-pub(crate) enum Do {
+pub(crate) enum ProbeCommand {
     Send(Vec<Address>, Lane, Vec<u8>),
     SetDeadline(Option<Time>),
     Raise(u32),
 }
 
-/// Writes down each input with its time.
+/// Records each input with its time.
 #[derive(Debug, Default)]
-pub(crate) struct Probe {
+pub(crate) struct ProbeMachine {
     pub(crate) deadline: Option<Time>,
-    /// What it does at every wake, without a command that would tell of it.
-    pub(crate) on_wake: Option<Do>,
-    pub(crate) heard: Vec<(Time, Input<Bytes, ()>)>,
+    /// Carried out at every wake, without a command that would enter the history.
+    pub(crate) on_wake: Option<ProbeCommand>,
+    pub(crate) heard: Vec<(Time, Input<ProbeMessage, ()>)>,
 }
 
-impl Machine for Probe {
-    type Msg = Bytes;
-    type Command = Do;
+impl Machine for ProbeMachine {
+    type Msg = ProbeMessage;
+    type Command = ProbeCommand;
     type Event = u32;
 
-    fn handle(&mut self, now: Time, input: Input<Bytes, Do>, out: &mut Outbox<Bytes, u32>) {
+    fn handle(
+        &mut self,
+        now: Time,
+        input: Input<ProbeMessage, ProbeCommand>,
+        out: &mut Outbox<ProbeMessage, u32>,
+    ) {
         let heard = match input {
-            Input::Command(told) => return self.obey(told, out),
+            Input::Command(command) => return self.obey(command, out),
             Input::LinkUp { peer, link } => Input::LinkUp { peer, link },
             Input::LinkDown { peer, link } => Input::LinkDown { peer, link },
             Input::Recv { from, link, msg } => Input::Recv { from, link, msg },
@@ -56,7 +61,7 @@ impl Machine for Probe {
         };
         if heard == Input::Wake {
             self.deadline = self.deadline.filter(|&at| now < at);
-            self.on_wake.clone().into_iter().for_each(|told| self.obey(told, out));
+            self.on_wake.clone().into_iter().for_each(|command| self.obey(command, out));
         }
         self.heard.push((now, heard));
     }
@@ -66,12 +71,12 @@ impl Machine for Probe {
     }
 }
 
-impl Probe {
-    fn obey(&mut self, told: Do, out: &mut Outbox<Bytes, u32>) {
-        match told {
-            Do::Send(to, lane, bytes) => out.send_many(to, lane, Bytes(bytes)),
-            Do::SetDeadline(at) => self.deadline = at,
-            Do::Raise(event) => out.raise(event),
+impl ProbeMachine {
+    fn obey(&mut self, command: ProbeCommand, out: &mut Outbox<ProbeMessage, u32>) {
+        match command {
+            ProbeCommand::Send(to, lane, bytes) => out.send_many(to, lane, ProbeMessage(bytes)),
+            ProbeCommand::SetDeadline(at) => self.deadline = at,
+            ProbeCommand::Raise(event) => out.raise(event),
         }
     }
 }
@@ -81,9 +86,9 @@ pub(crate) const B: Address = Address(1);
 pub(crate) const C: Address = Address(2);
 
 /// Three probes; the first is linked to both others.
-pub(crate) fn trio(seed: u64, profile: Profile) -> Sim<Probe> {
+pub(crate) fn trio(seed: u64, profile: Profile) -> Sim<ProbeMachine> {
     let mut sim = Sim::new(seed);
-    assert_eq!([A, B, C].map(|_| sim.add(Probe::default())), [A, B, C]);
+    assert_eq!([A, B, C].map(|_| sim.add(ProbeMachine::default())), [A, B, C]);
     sim.connect(A, B, profile);
     sim.connect(A, C, profile);
     sim
@@ -102,43 +107,43 @@ pub(crate) fn delay(millis: u64) -> Profile {
 }
 
 /// Tells A to send one message to B.
-pub(crate) fn send(sim: &mut Sim<Probe>, at: Time, lane: Lane, bytes: &[u8]) {
-    sim.command(at, A, Do::Send(vec![B], lane, bytes.to_vec()));
+pub(crate) fn send(sim: &mut Sim<ProbeMachine>, at: Time, lane: Lane, bytes: &[u8]) {
+    sim.command(at, A, ProbeCommand::Send(vec![B], lane, bytes.to_vec()));
 }
 
-/// Lets everything happen.
-pub(crate) fn finish(sim: &mut Sim<Probe>) {
+/// Runs the simulation until nothing is left to do.
+pub(crate) fn finish(sim: &mut Sim<ProbeMachine>) {
     while sim.step() {}
 }
 
 /// The first byte of each message that arrived.
-pub(crate) fn heard(sim: &Sim<Probe>, at: Address) -> Vec<u8> {
+pub(crate) fn heard(sim: &Sim<ProbeMachine>, at: Address) -> Vec<u8> {
     arrivals(sim, at).into_iter().map(|it| it.1[0]).collect()
 }
 
-/// When messages arrived, and their bytes.
-pub(crate) fn arrivals(sim: &Sim<Probe>, at: Address) -> Vec<(Time, Vec<u8>)> {
+/// The messages that reached a machine: time and bytes.
+pub(crate) fn arrivals(sim: &Sim<ProbeMachine>, at: Address) -> Vec<(Time, Vec<u8>)> {
     let heard = sim.machine(at).heard.iter();
     heard.filter_map(|(now, it)| Some((*now, bytes_of(it)?))).collect()
 }
 
-fn bytes_of(input: &Input<Bytes, ()>) -> Option<Vec<u8>> {
+fn bytes_of(input: &Input<ProbeMessage, ()>) -> Option<Vec<u8>> {
     match input {
         Input::Recv { msg, .. } => Some(msg.0.clone()),
         _ => None,
     }
 }
 
-/// What a machine heard, as text: one line per input.
-pub(crate) fn story(sim: &Sim<Probe>, at: Address) -> Vec<String> {
-    let line = |(now, input): &(Time, Input<Bytes, ()>)| match input {
+/// The inputs of a machine as text, one line each.
+pub(crate) fn input_lines(sim: &Sim<ProbeMachine>, at: Address) -> Vec<String> {
+    let line = |(now, input): &(Time, Input<ProbeMessage, ()>)| match input {
         Input::LinkUp { peer, link } => format!("{} up {} #{}", now.as_millis(), peer.0, link.0),
         Input::LinkDown { peer, link } => format!("{} down {} #{}", now.as_millis(), peer.0, link.0),
         Input::Recv { from, link, msg } => {
             format!("{} recv {} #{} {:?}", now.as_millis(), from.0, link.0, msg.0)
         }
         Input::Wake => format!("{} wake", now.as_millis()),
-        Input::Command(()) => unreachable!("commands are not written down"),
+        Input::Command(()) => unreachable!("commands are not recorded"),
     };
     sim.machine(at).heard.iter().map(line).collect()
 }

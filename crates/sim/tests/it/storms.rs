@@ -12,20 +12,20 @@ fn rough(rng: &mut Rng) -> Result<Profile, ProfileError> {
     if rng.coin() { Ok(profile) } else { profile.with_rate(1_000 + rng.below(5_000)) }
 }
 
-/// Two different ones.
+/// Two different addresses, drawn at random.
 fn pair(rng: &mut Rng) -> (Address, Address) {
     let from = rng.below(3);
     (ALL[from as usize], ALL[((from + 1 + rng.below(2)) % 3) as usize])
 }
 
-fn cause(sim: &mut Sim<Probe>, rng: &mut Rng) {
+fn cause(sim: &mut Sim<ProbeMachine>, rng: &mut Rng) {
     let (one, other) = pair(rng);
     let soon = sim.now() + Span::from_millis(rng.below(100));
     let mut draw_profile = || rough(rng).expect("the numbers are in range");
     let (there, back) = (draw_profile(), draw_profile());
     match rng.below(12) {
         0 => sim.crash(one),
-        1 | 2 => sim.restart(one, Probe::default()),
+        1 | 2 => sim.restart(one, ProbeMachine::default()),
         3 => sim.freeze(one, soon),
         4 => sim.slow(one, Span::from_millis(rng.below(4))),
         5 => sim.set_clock_rate(one, rng.between(250_000, 4_000_000) as u32),
@@ -40,15 +40,15 @@ fn cause(sim: &mut Sim<Probe>, rng: &mut Rng) {
 }
 
 /// Random traffic and faults; the hash after each step, and the simulation when everything is over.
-fn storm(seed: u64) -> (Vec<u64>, Sim<Probe>) {
+fn storm(seed: u64) -> (Vec<u64>, Sim<ProbeMachine>) {
     let (mut sim, mut rng, mut hashes) = (trio(seed, delay(5)), Rng::seeded(seed), Vec::new());
     sim.set_give_up_after(Span::from_millis(300));
     for at in (0..2_000).step_by(5) {
         let (from, to) = pair(&mut rng);
         let lane = if rng.coin() { Lane::Sure } else { latest(rng.below(3)) };
         let bytes = vec![rng.below(255) as u8; 1 + rng.below(60) as usize];
-        sim.command(ms(at), from, Do::Send(vec![to], lane, bytes));
-        sim.command(ms(at + rng.below(9)), to, Do::SetDeadline(Some(ms(at + rng.below(90)))));
+        sim.command(ms(at), from, ProbeCommand::Send(vec![to], lane, bytes));
+        sim.command(ms(at + rng.below(9)), to, ProbeCommand::SetDeadline(Some(ms(at + rng.below(90)))));
         if rng.below(3) == 0 {
             cause(&mut sim, &mut rng);
         }
@@ -74,7 +74,7 @@ fn one_seed_one_history_in_a_storm() {
 fn every_message_ends_once_in_a_storm() {
     for seed in 0..200 {
         let (_, sim) = storm(seed);
-        assert!(ALL.iter().all(|&it| sim.waiting(it) == 0), "seed {seed}: somebody never thawed");
+        assert!(ALL.iter().all(|&it| sim.waiting(it) == 0), "seed {seed}: a host never thawed");
         for (from, to) in [(A, B), (B, A), (A, C), (C, A), (B, C), (C, B)] {
             let Some(counters) = sim.counters(from, to) else { continue };
             let Counters { sent, delivered, garbled, lost, replaced, refused, doubled, .. } = counters;
@@ -87,12 +87,12 @@ fn every_message_ends_once_in_a_storm() {
 
 #[test]
 fn each_fault_is_history() {
-    type Fault = fn(&mut Sim<Probe>);
+    type Fault = fn(&mut Sim<ProbeMachine>);
     let faults: &[Fault] = &[
         |_| (),
         |sim| sim.crash(B),
         |sim| sim.crash(C),
-        |sim| sim.restart(B, Probe::default()),
+        |sim| sim.restart(B, ProbeMachine::default()),
         |sim| sim.freeze(B, ms(20)),
         |sim| sim.freeze(B, ms(21)),
         |sim| sim.slow(B, Span::from_micros(1)),
@@ -116,14 +116,14 @@ fn each_fault_is_history() {
         sim.run_until(ms(30)); // Before anything gives up.
         sim.history()
     };
-    let told: Vec<_> = faults.iter().map(history).collect();
-    for (place, one) in told.iter().enumerate() {
-        assert!(!told[..place].contains(one), "fault {place} shares a history: {told:x?}");
+    let hashes: Vec<_> = faults.iter().map(history).collect();
+    for (place, one) in hashes.iter().enumerate() {
+        assert!(!hashes[..place].contains(one), "fault {place} shares a history: {hashes:x?}");
     }
 }
 
 #[test]
 fn histories_of_storms_never_change() {
-    // Golden: what is noted beside a seed must hold on every machine.
+    // Golden: a hash written down beside a seed must hold on every platform.
     assert_eq!(storm(1).0.last(), Some(&9_761_308_324_534_559_650));
 }

@@ -4,7 +4,7 @@ use crate::probe::*;
 use machine::Lane;
 use sim::Sim;
 
-fn lines(sim: &Sim<Probe>) -> Vec<&str> {
+fn lines(sim: &Sim<ProbeMachine>) -> Vec<&str> {
     sim.trace_lines().collect()
 }
 
@@ -19,11 +19,14 @@ fn a_trace_keeps_the_newest_lines() {
     sim.run_until(ms(20));
     assert_eq!(
         lines(&sim),
-        ["0.006000s @2 Wake", "0.011000s @1 Recv { from: Address(0), link: LinkNumber(1), msg: Bytes([1]) }"]
+        [
+            "0.006000s @2 Wake",
+            "0.011000s @1 Recv { from: Address(0), link: LinkNumber(1), msg: ProbeMessage([1]) }"
+        ]
     );
     sim.crash(C);
     sim.disconnect(A, B);
-    sim.command(ms(21), A, Do::Raise(3));
+    sim.command(ms(21), A, ProbeCommand::Raise(3));
     finish(&mut sim);
     assert_eq!(
         lines(&sim),
@@ -50,7 +53,7 @@ fn faults_stand_between_inputs_and_tracing_is_no_history() {
         finish(&mut sim);
         (lines(&sim).join("\n"), sim.history())
     };
-    let (told, history) = run(9);
-    assert_eq!(told, "0.001000s @1 Freeze\n0.001000s @1 Freeze\n0.004000s @1 Thaw\n0.004000s @1 Wake");
+    let (lines, history) = run(9);
+    assert_eq!(lines, "0.001000s @1 Freeze\n0.001000s @1 Freeze\n0.004000s @1 Thaw\n0.004000s @1 Wake");
     assert_eq!(run(0), (String::new(), history));
 }

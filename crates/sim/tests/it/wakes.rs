@@ -1,29 +1,29 @@
-//! Commands, wakes and what machines tell their owner.
+//! Commands, wakes and the events that machines raise.
 
 use crate::probe::*;
 use machine::{Input, Machine, Outbox, Span, Time};
 use sim::config::INPUTS_AT_ONCE_MAX;
 use sim::echo::{Ball, Echo};
-use sim::{Profile, Raised, Sim};
+use sim::{Profile, RaisedEvent, Sim};
 
-fn alone() -> Sim<Probe> {
+fn alone() -> Sim<ProbeMachine> {
     let mut sim = Sim::new(1);
-    sim.add(Probe::default());
+    sim.add(ProbeMachine::default());
     sim
 }
 
-fn set_deadline(sim: &mut Sim<Probe>, at: u64, deadline: Option<u64>) {
-    sim.command(ms(at), A, Do::SetDeadline(deadline.map(ms)));
+fn set_deadline(sim: &mut Sim<ProbeMachine>, at: u64, deadline: Option<u64>) {
+    sim.command(ms(at), A, ProbeCommand::SetDeadline(deadline.map(ms)));
 }
 
 #[test]
 fn a_machine_is_woken_at_its_deadline_and_once() {
     let mut sim = Sim::new(1);
-    sim.add(Probe { deadline: Some(ms(30)), ..Probe::default() });
+    sim.add(ProbeMachine { deadline: Some(ms(30)), ..ProbeMachine::default() });
     sim.run_until(ms(29));
-    assert!(story(&sim, A).is_empty());
+    assert!(input_lines(&sim, A).is_empty());
     sim.run_until(ms(100));
-    assert_eq!(story(&sim, A), ["30 wake"]);
+    assert_eq!(input_lines(&sim, A), ["30 wake"]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_deadline_that_moved_wakes_only_at_its_new_time() {
     set_deadline(&mut sim, 70, Some(80));
     set_deadline(&mut sim, 75, None);
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["20 wake", "60 wake"]);
+    assert_eq!(input_lines(&sim, A), ["20 wake", "60 wake"]);
     assert_eq!(sim.events(), 6 + 2);
 }
 
@@ -45,13 +45,13 @@ fn a_deadline_in_the_past_wakes_now() {
     let mut sim = alone();
     set_deadline(&mut sim, 10, Some(3));
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["10 wake"]);
+    assert_eq!(input_lines(&sim, A), ["10 wake"]);
 }
 
 #[test]
 fn the_end_of_time_never_comes() {
     let mut sim = alone();
-    sim.command(ms(1), A, Do::SetDeadline(Some(Time::MAX)));
+    sim.command(ms(1), A, ProbeCommand::SetDeadline(Some(Time::MAX)));
     finish(&mut sim);
     assert_eq!((sim.now(), sim.events()), (ms(1), 1));
 }
@@ -62,13 +62,13 @@ fn an_early_wake_comes_only_if_asked_for() {
     set_deadline(&mut sim, 0, Some(20));
     sim.wake(ms(5), A);
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["5 wake", "20 wake"]);
+    assert_eq!(input_lines(&sim, A), ["5 wake", "20 wake"]);
 }
 
-/// A machine that is always late: it never moves its deadline on.
-struct Late;
+/// A machine whose deadline never moves on.
+struct LateMachine;
 
-impl Machine for Late {
+impl Machine for LateMachine {
     type Msg = Ball;
     type Command = ();
     type Event = ();
@@ -84,7 +84,7 @@ impl Machine for Late {
 #[should_panic(expected = "time does not move on from 0.010000s")]
 fn a_deadline_that_never_moves_on_does_not_stop_time_unnoticed() {
     let mut sim = Sim::new(1);
-    sim.add(Late);
+    sim.add(LateMachine);
     sim.run_until(ms(20));
 }
 
@@ -109,7 +109,7 @@ fn inputs_at_different_times_are_not_too_many() {
 }
 
 #[test]
-fn time_stands_where_it_was_told_to_stop() {
+fn time_stands_at_the_limit_of_the_run() {
     let mut sim = alone();
     sim.run_until(ms(10));
     assert_eq!((sim.now(), sim.events()), (ms(10), 0));
@@ -135,13 +135,14 @@ fn the_past_takes_no_commands() {
 }
 
 #[test]
-fn what_machines_raise_is_handed_over_in_order_and_once() {
+fn raised_events_are_handed_over_in_order_and_once() {
     let mut sim = trio(1, Profile::new(Span::from_millis(1)));
     for (at, by, event) in [(3, A, 1), (2, B, 2), (3, C, 3)] {
-        sim.command(ms(at), by, Do::Raise(event));
+        sim.command(ms(at), by, ProbeCommand::Raise(event));
     }
     finish(&mut sim);
-    let expected = [(2, B, 2), (3, A, 1), (3, C, 3)].map(|(at, by, event)| Raised { at: ms(at), by, event });
+    let expected =
+        [(2, B, 2), (3, A, 1), (3, C, 3)].map(|(at, by, event)| RaisedEvent { at: ms(at), by, event });
     assert_eq!(sim.raised().collect::<Vec<_>>(), expected);
     assert_eq!(sim.raised().count(), 0);
 }
@@ -150,13 +151,13 @@ fn what_machines_raise_is_handed_over_in_order_and_once() {
 fn an_owner_can_answer_each_event_at_its_time() {
     let mut sim = trio(1, Profile::new(Span::from_millis(1)));
     for at in [3, 4, 9] {
-        sim.command(ms(at), A, Do::Raise(at as u32));
+        sim.command(ms(at), A, ProbeCommand::Raise(at as u32));
     }
     while sim.step_until(ms(5)) {
         let raised: Vec<_> = sim.raised().collect();
         raised.into_iter().for_each(|it| sim.wake(it.at, B));
     }
-    assert_eq!(story(&sim, B), ["0 up 0 #1", "3 wake", "4 wake"]);
+    assert_eq!(input_lines(&sim, B), ["0 up 0 #1", "3 wake", "4 wake"]);
     assert_eq!(sim.now(), ms(5));
     assert!(sim.step_until(ms(9)));
     assert_eq!(sim.now(), ms(9));
@@ -178,5 +179,5 @@ fn a_machine_can_be_set_up_by_hand() {
     sim.machine_mut(A).deadline = Some(ms(5));
     sim.wake(ms(0), A);
     finish(&mut sim);
-    assert_eq!(story(&sim, A), ["0 wake", "5 wake"]);
+    assert_eq!(input_lines(&sim, A), ["0 wake", "5 wake"]);
 }

@@ -1,13 +1,13 @@
-//! How a partition changes: splits, merges and growth. Each returns the next version or says why not.
+//! The changes of a partition: splits, merges and growth. Each returns the next version or the reason against it.
 
-use super::crowd::{self, TooCrowded};
-use super::node::{Content, Node, Split};
+use super::crowding::{self, TooCrowded};
+use super::node::{NodeContent, RegionNode, Split};
 use super::{Partition, PartitionVersion};
 use crate::{DEPTH_MAX, Distance, EDGES_MAX, Line, Polygon, Side, ZONES_MAX, ZoneId};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a zone cannot be split like that.
+/// The reason why a split was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SplitError {
     /// The zone to split does not exist.
@@ -16,7 +16,7 @@ pub enum SplitError {
     /// The new zone's ID is not new.
     #[error("{new} may be taken already: use an ID above {highest}")]
     UsedId {
-        /// The ID asked for.
+        /// The ID that the caller asked for.
         new: ZoneId,
         /// The highest one given out so far.
         highest: ZoneId,
@@ -24,18 +24,18 @@ pub enum SplitError {
     /// The line leaves the region on one side.
     #[error("the line does not cross the region of {0}: choose two points with some of it on either side")]
     Misses(ZoneId),
-    /// No more zones can be.
+    /// The world has the most zones that it may have.
     #[error("a world has at most {ZONES_MAX} zones: merge some first")]
     TooManyZones,
-    /// No more lines can be above a zone.
+    /// The zone lies under the most split lines that it may.
     #[error("{0} lies under {DEPTH_MAX} split lines already: merge some first, or split a larger region")]
     TooDeep(ZoneId),
-    /// Too many regions would come together.
+    /// Some circle of the range would meet too many regions.
     #[error(transparent)]
     Crowded(#[from] TooCrowded),
 }
 
-/// Why two zones cannot be merged.
+/// The reason why a merge was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MergeError {
     /// One of them does not exist.
@@ -51,7 +51,7 @@ pub enum MergeError {
         keeper: ZoneId,
         /// The zone that would go.
         absorbed: ZoneId,
-        /// What the keeper can be merged with.
+        /// The zone that the keeper can be merged with.
         sibling: ZoneId,
     },
     /// The keeper's other half is split further.
@@ -62,13 +62,13 @@ pub enum MergeError {
     },
 }
 
-/// Why the world cannot grow like that.
+/// The reason why growth of the world was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrowError {
     /// The new zone's ID is not new.
     #[error("{new} may be taken already: use an ID above {highest}")]
     UsedId {
-        /// The ID asked for.
+        /// The ID that the caller asked for.
         new: ZoneId,
         /// The highest one given out so far.
         highest: ZoneId,
@@ -82,22 +82,22 @@ pub enum GrowError {
          and let the line run along an old side"
     )]
     OldAreaChanged,
-    /// No more zones can be.
+    /// The world has the most zones that it may have.
     #[error("a world has at most {ZONES_MAX} zones: merge some first")]
     TooManyZones,
-    /// No more lines can be above a zone.
+    /// Some zone lies under the most split lines that it may.
     #[error("some zone lies under {DEPTH_MAX} split lines already: merge some first")]
     TooDeep,
     /// The new bounds have too many edges.
     #[error("a world's bounds have at most {EDGES_MAX} edges: leave out some corners")]
     TooManyEdges,
-    /// Too many regions would come together.
+    /// Some circle of the range would meet too many regions.
     #[error(transparent)]
     Crowded(#[from] TooCrowded),
 }
 
 impl Partition {
-    /// Cuts the region of `zone` along `line`: what lies left of it or on it stays with `zone`, the
+    /// Cuts the region of `zone` along `line`: the part left of it or on it stays with `zone`, the
     /// rest goes to `new_zone`, whose ID must be higher than any before.
     pub fn split(&self, zone: ZoneId, line: Line, new_zone: ZoneId) -> Result<Self, SplitError> {
         let path = self.root.path_to(zone).ok_or(SplitError::UnknownZone(zone))?;
@@ -112,17 +112,18 @@ impl Partition {
         }
         let region = &self.root.at(&path).region;
         let (left, right) = region.cut(&line).ok_or(SplitError::Misses(zone))?;
-        let split = Split { line, left: Node::zone(left, zone), right: Node::zone(right, new_zone) };
-        let root = self.root.with(&path, Node::split(region.clone(), split));
+        let split =
+            Split { line, left: RegionNode::zone(left, zone), right: RegionNode::zone(right, new_zone) };
+        let root = self.root.with(&path, RegionNode::split(region.clone(), split));
         Ok(self.next(root, new_zone))
     }
 
     /// [`Partition::split`], unless afterwards some circle of radius `range` that meets the new border
     /// would meet more than four regions.
     ///
-    /// Circles that do not meet the new border meet as many regions as before. Planning, not safety:
-    /// the answer may be a refusal where a thousandth of `range`, or a millimetre, decides, and is never
-    /// too kind.
+    /// Circles that do not meet the new border meet as many regions as before. This is planning, not safety:
+    /// where a thousandth of `range`, or a millimetre, decides, the split may be refused although it is allowed, but
+    /// never the other way round.
     pub fn propose_split(
         &self,
         zone: ZoneId,
@@ -135,6 +136,7 @@ impl Partition {
 
     /// Joins the two halves of one split: `keeper` owns both, `absorbed` ends.
     pub fn merge(&self, keeper: ZoneId, absorbed: ZoneId) -> Result<Self, MergeError> {
+        // Checked first, so that the error names the zone that does not exist.
         if !self.zones.contains_key(&absorbed) {
             return Err(MergeError::UnknownZone(absorbed));
         }
@@ -142,19 +144,18 @@ impl Partition {
         let (&side, parent) = path.split_last().ok_or(MergeError::OnlyZone(keeper))?;
         let other = if side == Side::Left { Side::Right } else { Side::Left };
         match self.root.at(&[parent, &[other]].concat()).content {
-            Content::Zone(sibling) if sibling == absorbed => (),
-            Content::Zone(sibling) => return Err(MergeError::NotSiblings { keeper, absorbed, sibling }),
-            Content::Split(_) => return Err(MergeError::SiblingIsSplit { keeper }),
+            NodeContent::Zone(sibling) if sibling == absorbed => (),
+            NodeContent::Zone(sibling) => return Err(MergeError::NotSiblings { keeper, absorbed, sibling }),
+            NodeContent::Split(_) => return Err(MergeError::SiblingIsSplit { keeper }),
         }
         let region = self.root.at(parent).region.clone();
-        Ok(self.next(self.root.with(parent, Node::zone(region, keeper)), self.highest))
+        Ok(self.next(self.root.with(parent, RegionNode::zone(region, keeper)), self.highest))
     }
 
     /// Adds new area to the world, right of `line`, owned by `new_zone`. Left of it or on it, the new
     /// `bounds` must cover exactly the old world, whose zones stay as they are.
     ///
-    /// Nothing keeps a fifth region from coming close to where four meet: that is what
-    /// [`Partition::propose_grow`] looks after.
+    /// A fifth region may come close to where four meet: [`Partition::propose_grow`] refuses that.
     pub fn grow(&self, line: Line, bounds: Polygon, new_zone: ZoneId) -> Result<Self, GrowError> {
         if new_zone <= self.highest {
             return Err(GrowError::UsedId { new: new_zone, highest: self.highest });
@@ -168,17 +169,18 @@ impl Partition {
         if EDGES_MAX < bounds.lines().len() {
             return Err(GrowError::TooManyEdges);
         }
+        // The world owns its whole edge, whatever edge the given polygon owned.
         let bounds = bounds.closed();
         let (old, new) = bounds.cut(&line).ok_or(GrowError::Misses)?;
         if !old.covers_same(self.bounds()) {
             return Err(GrowError::OldAreaChanged);
         }
-        let split = Split { line, left: Arc::clone(&self.root), right: Node::zone(new, new_zone) };
-        Ok(self.next(Node::split(bounds, split), new_zone))
+        let split = Split { line, left: Arc::clone(&self.root), right: RegionNode::zone(new, new_zone) };
+        Ok(self.next(RegionNode::split(bounds, split), new_zone))
     }
 
     /// [`Partition::grow`], unless afterwards some circle of radius `range` that meets the new border
-    /// would meet more than four regions. As kind as [`Partition::propose_split`].
+    /// would meet more than four regions. As exact as [`Partition::propose_split`].
     pub fn propose_grow(
         &self,
         line: Line,
@@ -189,26 +191,26 @@ impl Partition {
         Ok(self.grow(line, bounds, new_zone)?.unless_crowded(new_zone, range)?)
     }
 
-    /// Whether no circle of radius `range`, wherever its centre, meets more than four regions.
+    /// Checks that no circle of radius `range`, wherever its centre, meets more than four regions.
     ///
     /// Errs towards refusing, by about a thousandth of `range`, or a millimetre. Every border looks at
     /// the regions near it.
     pub fn check_four(&self, range: Distance) -> Result<(), TooCrowded> {
         // A circle that meets two regions meets the line that first parted them, within their node.
-        let found = self.root.find_split(&mut |split| crowd::find(split, &self.root, range));
+        let found = self.root.find_split(&mut |split| crowding::find(split, &self.root, range));
         found.map_or(Ok(()), Err)
     }
 
     /// Itself, unless too many regions come together along the border by which `newest` came to be.
     fn unless_crowded(self, newest: ZoneId, range: Distance) -> Result<Self, TooCrowded> {
         let split = self.root.split_above(newest).expect("a new zone lies right of the line that made it");
-        match crowd::find(split, &self.root, range) {
+        match crowding::find(split, &self.root, range) {
             Some(crowd) => Err(crowd),
             None => Ok(self),
         }
     }
 
-    fn next(&self, root: Arc<Node>, highest: ZoneId) -> Self {
+    fn next(&self, root: Arc<RegionNode>, highest: ZoneId) -> Self {
         Self::from_root(PartitionVersion(self.version.0 + 1), root, highest)
     }
 }

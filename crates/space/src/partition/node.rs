@@ -1,31 +1,31 @@
-//! The tree under a partition: every node a region, every branch a split line.
+//! The tree of a partition: every node is a region, every branch a split line.
 //!
-//! Nodes never change; a new tree shares with the old one whatever lies off the changed path.
+//! Nodes never change; a new tree shares all nodes off the changed path with the old one.
 
 use crate::{Distance, Line, Polygon, Position, Side, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A region, whole or split.
+/// A region that one zone owns, or that is split.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    /// Kept for branches too: a merge gives it back exactly.
+pub(super) struct RegionNode {
+    /// Kept for branches, too: a merge restores it exactly.
     pub(super) region: Polygon,
-    pub(super) content: Content,
+    pub(super) content: NodeContent,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum NodeContent {
     Zone(ZoneId),
     Split(Split),
 }
 
-/// A split line and what lies on either side.
+/// A split line and the nodes on either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Split {
     pub(super) line: Line,
-    pub(super) left: Arc<Node>,
-    pub(super) right: Arc<Node>,
+    pub(super) left: Arc<RegionNode>,
+    pub(super) right: Arc<RegionNode>,
 }
 
 impl Split {
@@ -35,14 +35,14 @@ impl Split {
         border.expect("a cut leaves its line on both parts")
     }
 
-    fn child(&self, side: Side) -> &Arc<Node> {
+    fn child(&self, side: Side) -> &Arc<RegionNode> {
         match side {
             Side::Left => &self.left,
             Side::Right => &self.right,
         }
     }
 
-    fn with_child(&self, side: Side, child: Arc<Node>) -> Self {
+    fn with_child(&self, side: Side, child: Arc<RegionNode>) -> Self {
         match side {
             Side::Left => Self { left: child, ..self.clone() },
             Side::Right => Self { right: child, ..self.clone() },
@@ -50,15 +50,15 @@ impl Split {
     }
 }
 
-impl Node {
+impl RegionNode {
     /// A region that one zone owns.
     pub(super) fn zone(region: Polygon, zone: ZoneId) -> Arc<Self> {
-        Arc::new(Self { region, content: Content::Zone(zone) })
+        Arc::new(Self { region, content: NodeContent::Zone(zone) })
     }
 
     /// A region split in two.
     pub(super) fn split(region: Polygon, split: Split) -> Arc<Self> {
-        Arc::new(Self { region, content: Content::Split(split) })
+        Arc::new(Self { region, content: NodeContent::Split(split) })
     }
 
     /// The zone that owns `place`, which must lie in this region.
@@ -66,8 +66,8 @@ impl Node {
         let mut node = self;
         loop {
             match &node.content {
-                Content::Zone(zone) => return *zone,
-                Content::Split(split) => node = split.child(split.line.side(place)),
+                NodeContent::Zone(zone) => return *zone,
+                NodeContent::Split(split) => node = split.child(split.line.side(place)),
             }
         }
     }
@@ -93,8 +93,8 @@ impl Node {
         visit: &mut impl FnMut(ZoneId, &'a Polygon),
     ) {
         match &self.content {
-            Content::Zone(zone) => visit(*zone, &self.region),
-            Content::Split(split) => match only(&split.line) {
+            NodeContent::Zone(zone) => visit(*zone, &self.region),
+            NodeContent::Split(split) => match only(&split.line) {
                 Some(side) => split.child(side).visit_zones(only, visit),
                 None => {
                     split.left.visit_zones(only, visit);
@@ -107,8 +107,8 @@ impl Node {
     /// The most split lines above a zone.
     pub(super) fn depth(&self) -> usize {
         match &self.content {
-            Content::Zone(_) => 0,
-            Content::Split(split) => 1 + split.left.depth().max(split.right.depth()),
+            NodeContent::Zone(_) => 0,
+            NodeContent::Split(split) => 1 + split.left.depth().max(split.right.depth()),
         }
     }
 
@@ -123,15 +123,15 @@ impl Node {
         let path = self.path_to(zone)?;
         let (_, parent) = path.split_last()?;
         match &self.at(parent).content {
-            Content::Split(split) => Some(split),
-            Content::Zone(_) => None,
+            NodeContent::Split(split) => Some(split),
+            NodeContent::Zone(_) => None,
         }
     }
 
     fn search(&self, zone: ZoneId, path: &mut Vec<Side>) -> bool {
         let split = match &self.content {
-            Content::Zone(it) => return *it == zone,
-            Content::Split(split) => split,
+            NodeContent::Zone(it) => return *it == zone,
+            NodeContent::Split(split) => split,
         };
         for side in [Side::Left, Side::Right] {
             path.push(side);
@@ -146,7 +146,7 @@ impl Node {
     /// The node at the end of `path`, or where the tree ends on the way.
     pub(super) fn at(&self, path: &[Side]) -> &Self {
         match (path.split_first(), &self.content) {
-            (Some((&side, rest)), Content::Split(split)) => split.child(side).at(rest),
+            (Some((&side, rest)), NodeContent::Split(split)) => split.child(side).at(rest),
             _ => self,
         }
     }
@@ -154,7 +154,7 @@ impl Node {
     /// This tree with another node at the end of `path`.
     pub(super) fn with(&self, path: &[Side], node: Arc<Self>) -> Arc<Self> {
         match (path.split_first(), &self.content) {
-            (Some((&side, rest)), Content::Split(split)) => {
+            (Some((&side, rest)), NodeContent::Split(split)) => {
                 let child = split.child(side).with(rest, node);
                 Self::split(self.region.clone(), split.with_child(side, child))
             }
@@ -165,10 +165,10 @@ impl Node {
     /// Puts every zone's node into `index`.
     pub(super) fn index(self: &Arc<Self>, index: &mut BTreeMap<ZoneId, Arc<Self>>) {
         match &self.content {
-            Content::Zone(zone) => {
+            NodeContent::Zone(zone) => {
                 index.insert(*zone, Arc::clone(self));
             }
-            Content::Split(split) => {
+            NodeContent::Split(split) => {
                 split.left.index(index);
                 split.right.index(index);
             }
@@ -177,7 +177,7 @@ impl Node {
 
     /// Calls `visit` for every split in the tree, until it answers with something.
     pub(super) fn find_split<T>(&self, visit: &mut impl FnMut(&Split) -> Option<T>) -> Option<T> {
-        let Content::Split(split) = &self.content else { return None };
+        let NodeContent::Split(split) = &self.content else { return None };
         visit(split).or_else(|| split.left.find_split(visit)).or_else(|| split.right.find_split(visit))
     }
 }

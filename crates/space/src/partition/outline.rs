@@ -1,10 +1,10 @@
-//! A partition as plain data, for whoever stores it or sends it.
+//! A partition as plain data, for code that stores it or sends it.
 //!
-//! An outline says only what cannot be worked out: the lines around the world and those that split it.
+//! An outline holds only what cannot be computed: the lines around the world and those that split it.
 //! Regions are cut anew when it is read, so bytes from elsewhere cannot make two zones own one place.
-//! How an outline is written as bytes is not known here.
+//! This module does not know how an outline is written as bytes.
 
-use super::node::{Content, Node, Split};
+use super::node::{NodeContent, RegionNode, Split};
 use super::{Partition, PartitionVersion};
 use crate::{DEPTH_MAX, EDGES_MAX, Line, Polygon, VERSION_MAX, ZONES_MAX, ZoneId};
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use std::slice;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A [`Partition`] told in full, nothing checked: [`Partition::from_outline`] does that.
+/// A whole [`Partition`] as data that is not checked yet: [`Partition::from_outline`] does that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// How many changes led here.
+    /// Number of changes that led to the partition.
     pub version: PartitionVersion,
     /// The highest zone ID given out so far.
     pub highest: ZoneId,
@@ -23,19 +23,19 @@ pub struct Outline {
     /// corners: where two cross may lie between the whole millimetres.
     pub bounds: Vec<Line>,
     /// The tree, each split followed by all that lies on its left, then by all on its right.
-    pub tree: Vec<Entry>,
+    pub tree: Vec<OutlineEntry>,
 }
 
 /// One node of an [`Outline`]'s tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum OutlineEntry {
     /// A line that splits its region.
     Split(Line),
     /// A region that one zone owns.
     Zone(ZoneId),
 }
 
-/// Why an [`Outline`] describes no partition.
+/// The reason why an [`Outline`] describes no partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OutlineError {
     /// Too few or too many lines around the world.
@@ -50,10 +50,10 @@ pub enum OutlineError {
     /// No world has that many changes behind it.
     #[error("version {} is above {}, more changes than a world makes", .0.0, VERSION_MAX.0)]
     Version(PartitionVersion),
-    /// Too many nodes.
+    /// The tree has more nodes than the most zones need.
     #[error("the tree has {0} entries, more than {ZONES_MAX} zones need")]
     TooManyEntries(usize),
-    /// Too many lines above a zone.
+    /// Some zone lies under too many split lines.
     #[error("the tree has more than {DEPTH_MAX} split lines above one zone")]
     TooDeep,
     /// The tree ends before every split has two sides.
@@ -71,7 +71,7 @@ pub enum OutlineError {
     /// A zone that was never given out.
     #[error("{zone} is above {highest}, the highest zone so far")]
     AboveHighest {
-        /// The zone.
+        /// The zone above the highest ID.
         zone: ZoneId,
         /// The highest ID, according to the outline.
         highest: ZoneId,
@@ -79,7 +79,7 @@ pub enum OutlineError {
 }
 
 impl Partition {
-    /// All of it as plain data.
+    /// The whole partition as plain data.
     pub fn outline(&self) -> Outline {
         let mut tree = Vec::with_capacity(2 * self.zones.len());
         write(&self.root, &mut tree);
@@ -87,15 +87,16 @@ impl Partition {
         Outline { version: self.version, highest: self.highest, bounds, tree }
     }
 
-    /// The partition that `outline` tells of, equal to the one that told it.
+    /// The partition that `outline` describes, equal to the one whose outline it is.
     ///
-    /// Takes outlines from anywhere: what is no partition is refused, and one that is too large or too
-    /// deep before anything is built from it.
+    /// Takes outlines from untrusted sources: an outline that describes no partition is refused, and one that is too
+    /// large before any region is built from it.
     pub fn from_outline(outline: &Outline) -> Result<Self, OutlineError> {
+        // Before any region is built: an outline from outside must not cost much time or memory.
         check_limits(outline)?;
         let bounds = Polygon::from_lines(&outline.bounds).ok_or(OutlineError::Bounds)?;
         let mut reader =
-            Reader { entries: outline.tree.iter(), highest: outline.highest, seen: BTreeSet::new() };
+            OutlineReader { entries: outline.tree.iter(), highest: outline.highest, seen: BTreeSet::new() };
         let root = reader.node(bounds, DEPTH_MAX)?;
         match reader.entries.len() {
             0 => Ok(Self::from_root(outline.version, root, outline.highest)),
@@ -104,18 +105,18 @@ impl Partition {
     }
 }
 
-fn write(node: &Node, out: &mut Vec<Entry>) {
+fn write(node: &RegionNode, out: &mut Vec<OutlineEntry>) {
     match &node.content {
-        Content::Zone(zone) => out.push(Entry::Zone(*zone)),
-        Content::Split(split) => {
-            out.push(Entry::Split(split.line));
+        NodeContent::Zone(zone) => out.push(OutlineEntry::Zone(*zone)),
+        NodeContent::Split(split) => {
+            out.push(OutlineEntry::Split(split.line));
             write(&split.left, out);
             write(&split.right, out);
         }
     }
 }
 
-/// A tree of n zones has n - 1 splits. Its depth is counted while reading.
+/// Checks the sizes. A tree of n zones has n - 1 splits. Its depth is counted while reading.
 fn check_limits(outline: &Outline) -> Result<(), OutlineError> {
     let (edges, entries) = (outline.bounds.len(), outline.tree.len());
     if !(3..=EDGES_MAX).contains(&edges) {
@@ -130,35 +131,36 @@ fn check_limits(outline: &Outline) -> Result<(), OutlineError> {
     Ok(())
 }
 
-struct Reader<'a> {
-    entries: slice::Iter<'a, Entry>,
+struct OutlineReader<'a> {
+    entries: slice::Iter<'a, OutlineEntry>,
     highest: ZoneId,
     seen: BTreeSet<ZoneId>,
 }
 
-impl Reader<'_> {
-    /// The node that the next entries tell of, at most `depth` splits deep, in `region`.
-    fn node(&mut self, region: Polygon, depth: usize) -> Result<Arc<Node>, OutlineError> {
+impl OutlineReader<'_> {
+    /// The node that the next entries describe, at most `depth` splits deep, in `region`.
+    fn node(&mut self, region: Polygon, depth: usize) -> Result<Arc<RegionNode>, OutlineError> {
         match *self.entries.next().ok_or(OutlineError::Unfinished)? {
-            Entry::Zone(zone) => self.zone(region, zone),
-            Entry::Split(line) => self.split(region, line, depth),
+            OutlineEntry::Zone(zone) => self.zone(region, zone),
+            OutlineEntry::Split(line) => self.split(region, line, depth),
         }
     }
 
-    fn zone(&mut self, region: Polygon, zone: ZoneId) -> Result<Arc<Node>, OutlineError> {
+    fn zone(&mut self, region: Polygon, zone: ZoneId) -> Result<Arc<RegionNode>, OutlineError> {
         if self.highest < zone {
             return Err(OutlineError::AboveHighest { zone, highest: self.highest });
         }
         if !self.seen.insert(zone) {
             return Err(OutlineError::TwoRegions(zone));
         }
-        Ok(Node::zone(region, zone))
+        Ok(RegionNode::zone(region, zone))
     }
 
-    fn split(&mut self, region: Polygon, line: Line, depth: usize) -> Result<Arc<Node>, OutlineError> {
+    fn split(&mut self, region: Polygon, line: Line, depth: usize) -> Result<Arc<RegionNode>, OutlineError> {
+        // Also bounds the recursion, and with it the stack.
         let below = depth.checked_sub(1).ok_or(OutlineError::TooDeep)?;
         let (left, right) = region.cut(&line).ok_or(OutlineError::Misses(line))?;
         let (left, right) = (self.node(left, below)?, self.node(right, below)?);
-        Ok(Node::split(region, Split { line, left, right }))
+        Ok(RegionNode::split(region, Split { line, left, right }))
     }
 }

@@ -22,32 +22,32 @@ use crate::{Distance, Position};
 use bnum::cast::As;
 use bnum::types::U256;
 
-/// How far along a bisector, in lengths of the step between its two sites: `over / under`, `under` positive.
+/// A position along a bisector, in lengths of the step between its two sites: `over / under`, `under` positive.
 #[derive(Clone, Copy, Debug)]
-struct Along {
+struct BisectorFraction {
     over: i64,
     under: i64,
 }
 
 /// The border of `site`'s region with `neighbour`'s.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Border {
+pub(super) struct VoronoiBorder {
     site: Position,
     neighbour: Position,
     /// Its ends, as seen from the site; `None` where it goes on for ever.
-    right: Option<Along>,
-    left: Option<Along>,
+    right: Option<BisectorFraction>,
+    left: Option<BisectorFraction>,
 }
 
 /// A border's bisector, as seen from a circle's centre.
-struct View {
+struct BisectorView {
     gap: i64,
     /// The centre's foot on the bisector is `foot / length_squared` along.
     foot: i64,
     length_squared: i64,
 }
 
-impl Border {
+impl VoronoiBorder {
     /// `right` and `left` are the third sites that end it, as seen from `site` looking at `neighbour`.
     pub(super) fn new(
         site: Position,
@@ -55,16 +55,16 @@ impl Border {
         right: Option<Position>,
         left: Option<Position>,
     ) -> Self {
-        let end = |third| Along::end(site.step_to(neighbour), site.step_to(third));
+        let end = |third| BisectorFraction::end(site.step_to(neighbour), site.step_to(third));
         Self { site, neighbour, right: right.map(end), left: left.map(end) }
     }
 
-    /// Whether `place` is nearer to the neighbour than to the site.
+    /// True if `place` is nearer to the neighbour than to the site.
     pub(super) fn is_crossed(&self, place: Position) -> bool {
         self.neighbour.distance_squared(place) < self.site.distance_squared(place)
     }
 
-    /// Whether some point of it is at most `radius` from `centre`.
+    /// True if some point of it is at most `radius` from `centre`.
     pub(super) fn meets(&self, centre: Position, radius: Distance) -> bool {
         let view = self.view(centre);
         if !view.is_line_within(radius) {
@@ -77,14 +77,14 @@ impl Border {
         }
     }
 
-    /// Whether its left end lies more than `radius` from `centre`, or does not exist.
+    /// True if its left end lies more than `radius` from `centre`, or does not exist.
     pub(super) fn ends_beyond(&self, centre: Position, radius: Distance) -> bool {
         self.left.is_none_or(|left| !self.view(centre).is_within(left, radius))
     }
 
-    fn view(&self, centre: Position) -> View {
+    fn view(&self, centre: Position) -> BisectorView {
         let (site, neighbour) = (self.site.distance_squared(centre), self.neighbour.distance_squared(centre));
-        View {
+        BisectorView {
             gap: site as i64 - neighbour as i64,
             foot: cross(self.site.step_to(self.neighbour), self.site.step_to(centre)),
             length_squared: self.site.distance_squared(self.neighbour) as i64,
@@ -92,35 +92,35 @@ impl Border {
     }
 }
 
-impl Along {
-    /// Where the third site at `third` ends the bisector between the origin and `neighbour`.
+impl BisectorFraction {
+    /// The point where the site at `third` ends the bisector between the origin and `neighbour`.
     fn end(neighbour: (i32, i32), third: (i32, i32)) -> Self {
         let (over, under) = (dot(third, third) - dot(third, neighbour), 2 * cross(neighbour, third));
         if under < 0 { Self { over: -over, under: -under } } else { Self { over, under } }
     }
 }
 
-impl View {
+impl BisectorView {
     fn is_line_within(&self, radius: Distance) -> bool {
         square(self.gap) <= 4 * u128::from(radius.squared()) * u128::from(self.length_squared.unsigned_abs())
     }
 
-    fn is_foot_before(&self, end: Along) -> bool {
+    fn is_foot_before(&self, end: BisectorFraction) -> bool {
         0 < self.past_foot(end)
     }
 
-    fn is_foot_after(&self, end: Along) -> bool {
+    fn is_foot_after(&self, end: BisectorFraction) -> bool {
         self.past_foot(end) < 0
     }
 
     /// By how much the end lies farther along than the foot, times both of their denominators.
-    fn past_foot(&self, end: Along) -> i128 {
+    fn past_foot(&self, end: BisectorFraction) -> i128 {
         i128::from(end.over) * i128::from(self.length_squared) - i128::from(self.foot) * i128::from(end.under)
     }
 
-    /// Whether the bisector's point at `end` is at most `radius` away: by Pythagoras, from the centre to
+    /// True if the bisector's point at `end` is at most `radius` away: by Pythagoras, from the centre to
     /// its foot and from there along.
-    fn is_within(&self, end: Along, radius: Distance) -> bool {
+    fn is_within(&self, end: BisectorFraction, radius: Distance) -> bool {
         let wide = |value: u128| value.as_::<U256>();
         let (across, along) = (wide(square(self.gap)), wide(self.past_foot(end).unsigned_abs()));
         let (under, length) = (wide(square(end.under)), wide(self.length_squared.unsigned_abs().into()));
@@ -129,7 +129,7 @@ impl View {
     }
 }
 
-/// Whether the four places lie on one circle; on one line counts too.
+/// True if the four places lie on one circle; on one line counts too.
 pub(super) fn are_cocircular(origin: Position, places: [Position; 3]) -> bool {
     let [a, b, c] = places.map(|place| origin.step_to(place));
     let term = |one, other, third| i128::from(dot(one, one)) * i128::from(cross(other, third));

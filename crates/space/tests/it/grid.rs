@@ -12,7 +12,7 @@ fn is_near(point: (i32, i32), centre: (i32, i32), reach: Distance) -> bool {
     squared(point.0, centre.0) + squared(point.1, centre.1) <= u128::from(reach.squared())
 }
 
-/// What the runs hold: original indices, in the order handed out.
+/// The original indices of the points in the runs, in the order handed out.
 fn visited(grid: &Grid, (x, y): (i32, i32), reach: Distance) -> Vec<u32> {
     let mut seen = Vec::new();
     grid.for_each_run(x, y, reach, |run| {
@@ -53,7 +53,7 @@ fn an_empty_grid_has_no_runs() {
 }
 
 #[test]
-fn a_crowd_on_one_spot_is_one_run() {
+fn many_points_at_one_place_are_one_run() {
     let mut grid = Grid::new(mm(1_000));
     let points = [(-7, 7); 500];
     rebuilt(&mut grid, &points);
@@ -99,19 +99,20 @@ fn an_outlier_does_not_slow_the_others() {
     check(&grid, &points, (COORDINATE_MIN, COORDINATE_MAX), mm(1));
 }
 
-/// The most points that somebody among `points` is handed, with three cells to the reach, as interest management has it.
+/// The most points that a query around one of `points` gets, with three cells to the reach, as in interest management.
 fn most_visited(points: &[(i32, i32)], reach: u32) -> usize {
     let mut grid = Grid::new(mm(reach / 3));
     rebuilt(&mut grid, points);
     points.iter().map(|&it| visited(&grid, it, mm(reach)).len()).max().unwrap()
 }
 
-/// What is built regularly may share slots with itself, but no more in a larger world: at most this many are looked at
-/// for 12 to 25 who are near. (If the table were a torus, it would be everybody in some of these towns, and √n on roads.)
+/// Points in regular patterns may share slots, but no more in a larger world: a query gets at most this many points
+/// where 12 to 25 are near. (If the table were a torus, it would get all points of some of these towns, and √n on
+/// roads.)
 const VISITED_MAX: usize = 300;
 
 #[test]
-fn a_road_does_not_look_into_itself() {
+fn points_on_a_road_seldom_share_slots() {
     for length in [1_000, 4_000, 16_000] {
         for (right, up) in [(10, 0), (0, 10), (7, 7), (7, -7), (10, 1), (1, 10), (6, -8), (9, 4)] {
             let road: Vec<_> = (0..length).map(|it| (it * right * 1_000, it * up * 1_000)).collect();
@@ -121,9 +122,9 @@ fn a_road_does_not_look_into_itself() {
     }
 }
 
-/// Twelve in each town, towns in a square.
+/// Twelve points in each town, towns in a square.
 #[test]
-fn towns_do_not_look_into_each_other() {
+fn points_of_different_towns_seldom_share_slots() {
     for side in [9, 18, 36] {
         for spacing in [16, 50, 64, 65, 100, 128, 256, 500, 512, 768] {
             let at = |it: i32| (it % side * spacing * 20_000, it / side * spacing * 20_000);

@@ -1,8 +1,8 @@
-//! Regions, partitions, the grid and the Voronoi diagram, against the dullest correct models.
+//! Regions, partitions, the grid and the Voronoi diagram, against the simplest correct models.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop here")]
 
-mod crowd;
+mod crowding;
 mod grid;
 mod model;
 mod outline;

@@ -7,7 +7,7 @@ use space::{Distance, Position};
 
 /// The places with `0 <= a x + b y + c`, or `0 <` if strict.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HalfPlane {
+pub(crate) struct ModelHalfPlane {
     a: I256,
     b: I256,
     c: I256,
@@ -16,7 +16,7 @@ pub(crate) struct HalfPlane {
 
 /// A point (x / w, y / w), w positive, not in lowest terms.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct ModelPoint {
     x: I256,
     y: I256,
     w: I256,
@@ -26,7 +26,7 @@ fn wide(value: i32) -> I256 {
     value.as_()
 }
 
-impl HalfPlane {
+impl ModelHalfPlane {
     /// Left of the way from `from` to `to`, with the line itself.
     pub(crate) fn left(from: Position, to: Position) -> Self {
         let (fx, fy, tx, ty) = (wide(from.x()), wide(from.y()), wide(to.x()), wide(to.y()));
@@ -46,48 +46,52 @@ impl HalfPlane {
         Self { a: two * (sx - ox), b: two * (sy - oy), c, strict: false }
     }
 
-    /// Whether one can go along `line` for ever, one way or the other, without leaving.
+    /// True if one can go along `line` for ever, one way or the other, without leaving.
     fn follows(&self, line: &Self, back: bool) -> bool {
         let along = self.b * line.a - self.a * line.b;
         if back { along <= wide(0) } else { wide(0) <= along }
     }
 
-    /// Whether the half-plane, or its closure, holds `at`.
-    fn holds(&self, at: &Point, closed: bool) -> bool {
+    /// True if the half-plane, or its closure, holds `at`.
+    fn holds(&self, at: &ModelPoint, closed: bool) -> bool {
         let value = self.a * at.x + self.b * at.y + self.c * at.w;
         wide(0) < value || value == wide(0) && (closed || !self.strict)
     }
 
-    fn crossing(&self, other: &Self) -> Option<Point> {
+    fn crossing(&self, other: &Self) -> Option<ModelPoint> {
         let w = self.a * other.b - other.a * self.b;
         let x = self.b * other.c - other.b * self.c;
         let y = self.c * other.a - other.c * self.a;
         if w == wide(0) {
             return None;
         }
-        Some(if w < wide(0) { Point { x: -x, y: -y, w: -w } } else { Point { x, y, w } })
+        Some(if w < wide(0) { ModelPoint { x: -x, y: -y, w: -w } } else { ModelPoint { x, y, w } })
     }
 
-    /// Whether `at` lies inside, off the line.
-    fn holds_inside(&self, at: &Point) -> bool {
+    /// True if `at` lies inside, off the line.
+    fn holds_inside(&self, at: &ModelPoint) -> bool {
         wide(0) < self.a * at.x + self.b * at.y + self.c * at.w
     }
 
     /// The point of the line nearest to `at`.
-    fn foot(&self, at: &Point) -> Point {
+    fn foot(&self, at: &ModelPoint) -> ModelPoint {
         let squared = self.a * self.a + self.b * self.b;
         let value = self.a * at.x + self.b * at.y + self.c * at.w;
-        Point { x: at.x * squared - self.a * value, y: at.y * squared - self.b * value, w: at.w * squared }
+        ModelPoint {
+            x: at.x * squared - self.a * value,
+            y: at.y * squared - self.b * value,
+            w: at.w * squared,
+        }
     }
 }
 
-impl From<Position> for Point {
+impl From<Position> for ModelPoint {
     fn from(place: Position) -> Self {
         Self { x: wide(place.x()), y: wide(place.y()), w: wide(1) }
     }
 }
 
-impl Point {
+impl ModelPoint {
     fn is_within(&self, reach: Distance, other: &Self) -> bool {
         let long = |value: I256| value.as_::<I512>();
         let dx = long(self.x) * long(other.w) - long(other.x) * long(self.w);
@@ -99,16 +103,16 @@ impl Point {
 
 /// A convex piece: what all its half-planes hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece(pub(crate) Vec<HalfPlane>);
+pub(crate) struct ModelPiece(pub(crate) Vec<ModelHalfPlane>);
 
-impl Piece {
+impl ModelPiece {
     /// The inside of these corners, counterclockwise, with the whole edge.
     pub(crate) fn bounded(corners: &[Position]) -> Self {
         let next = corners.iter().cycle().skip(1);
-        Self(corners.iter().zip(next).map(|(&from, &to)| HalfPlane::left(from, to)).collect())
+        Self(corners.iter().zip(next).map(|(&from, &to)| ModelHalfPlane::left(from, to)).collect())
     }
 
-    pub(crate) fn and(&self, side: HalfPlane) -> Self {
+    pub(crate) fn and(&self, side: ModelHalfPlane) -> Self {
         Self(self.0.iter().copied().chain([side]).collect())
     }
 
@@ -116,20 +120,20 @@ impl Piece {
         self.0.iter().all(|side| side.holds(&place.into(), false))
     }
 
-    fn covers(&self, at: &Point) -> bool {
+    fn covers(&self, at: &ModelPoint) -> bool {
         self.0.iter().all(|side| side.holds(at, true))
     }
 
     /// Every point where two edges cross and that belongs to the closed piece.
-    fn corners(&self) -> Vec<Point> {
+    fn corners(&self) -> Vec<ModelPoint> {
         let pairs =
             self.0.iter().enumerate().flat_map(|(i, one)| self.0[..i].iter().map(move |it| (one, it)));
         pairs.filter_map(|(one, other)| one.crossing(other)).filter(|at| self.covers(at)).collect()
     }
 
-    /// Whether the closed piece comes within `reach` of the point: itself, its feet on the lines and the
+    /// True if the closed piece comes within `reach` of the point: itself, its feet on the lines and the
     /// corners are the only points that can be nearest.
-    fn is_near(&self, reach: Distance, at: &Point) -> bool {
+    fn is_near(&self, reach: Distance, at: &ModelPoint) -> bool {
         let feet = self.0.iter().map(|side| side.foot(at));
         let mut candidates = feet.chain([*at]).filter(|it| self.covers(it)).chain(self.corners());
         candidates.any(|it| it.is_within(reach, at))
@@ -139,7 +143,7 @@ impl Piece {
         self.is_near(radius, &centre.into())
     }
 
-    /// Whether some of the closed piece, which must not be empty, lies outside the disc.
+    /// True if some of the closed piece, which must not be empty, lies outside the disc.
     pub(crate) fn reaches_beyond(&self, centre: Position, radius: Distance) -> bool {
         let way_out = |line, back| self.0.iter().all(|side| side.follows(line, back));
         self.0.is_empty()
@@ -155,10 +159,10 @@ impl Piece {
     }
 }
 
-/// Whether the line through two places has some of these pieces, which make up one region, on either side: a convex
+/// True if the line through two places has some of these pieces, which make up one region, on either side: a convex
 /// piece lies on a side of a line if a corner does.
-pub(crate) fn are_crossed(pieces: &[Piece], from: Position, to: Position) -> bool {
-    let corners: Vec<_> = pieces.iter().flat_map(Piece::corners).collect();
-    let sides = [HalfPlane::left(from, to), HalfPlane::left(to, from)];
+pub(crate) fn are_crossed(pieces: &[ModelPiece], from: Position, to: Position) -> bool {
+    let corners: Vec<_> = pieces.iter().flat_map(ModelPiece::corners).collect();
+    let sides = [ModelHalfPlane::left(from, to), ModelHalfPlane::left(to, from)];
     sides.iter().all(|side| corners.iter().any(|at| side.holds_inside(at)))
 }

@@ -1,10 +1,10 @@
-//! Partitions as plain data: what is told is read back equal, and what is damaged does no harm.
+//! Partitions as plain data: an outline is read back equal, and a damaged one does no harm.
 
-use crate::world::{Step, World, at, outlines, steps};
+use crate::world::{RandomWorld, WorldStep, at, outlines, steps};
 use proptest::prelude::*;
 use space::{
-    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, EDGES_MAX, Entry, Line, Outline, OutlineError, Partition,
-    PartitionVersion, Polygon, VERSION_MAX, ZONES_MAX, ZoneId,
+    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, EDGES_MAX, Line, Outline, OutlineEntry, OutlineError,
+    Partition, PartitionVersion, Polygon, VERSION_MAX, ZONES_MAX, ZoneId,
 };
 
 fn line(ax: i32, ay: i32, bx: i32, by: i32) -> Line {
@@ -18,7 +18,7 @@ fn halves() -> Outline {
     whole.split(ZoneId(1), line(50, 0, 50, 1), ZoneId(2)).unwrap().outline()
 }
 
-/// What reading answers after `damage`.
+/// The error of reading an outline after `damage`.
 fn refusal(damage: impl FnOnce(&mut Outline)) -> OutlineError {
     let mut outline = halves();
     damage(&mut outline);
@@ -31,7 +31,11 @@ fn an_outline_is_the_lines_and_the_zones() {
     assert_eq!((outline.version, outline.highest), (PartitionVersion(1), ZoneId(2)));
     let sides = [line(0, 0, 1, 0), line(100, 0, 100, 1), line(1, 100, 0, 100), line(0, 1, 0, 0)];
     assert_eq!(outline.bounds, sides);
-    let tree = [Entry::Split(line(50, 0, 50, 1)), Entry::Zone(ZoneId(1)), Entry::Zone(ZoneId(2))];
+    let tree = [
+        OutlineEntry::Split(line(50, 0, 50, 1)),
+        OutlineEntry::Zone(ZoneId(1)),
+        OutlineEntry::Zone(ZoneId(2)),
+    ];
     assert_eq!(outline.tree, tree);
     assert_eq!(Partition::from_outline(&outline).unwrap().outline(), outline);
 }
@@ -53,7 +57,7 @@ fn bounds_must_be_the_sides_of_a_region() {
     bad(|it| it[0] = it[0].reversed());
     bad(|it| it.iter_mut().for_each(|line| *line = line.reversed()));
     bad(|it| it.extend_from_within(..)); // Twice around.
-    bad(|it| it.insert(1, it[0])); // A side told twice.
+    bad(|it| it.insert(1, it[0])); // The same side twice.
     bad(|it| it.insert(2, line(100, 100, 99, 101))); // Touches a corner only.
     bad(|it| it.insert(2, line(200, 0, 199, 1))); // Misses the region.
     bad(|it| *it = vec![line(0, 0, 1, 0), line(9, 0, 8, 1), line(0, 2, 0, 1), line(0, 9, 1, 8)]);
@@ -65,7 +69,7 @@ fn bounds_must_be_the_sides_of_a_region() {
 
 #[test]
 fn the_tree_must_be_one_tree() {
-    let zone = |id| Entry::Zone(ZoneId(id));
+    let zone = |id| OutlineEntry::Zone(ZoneId(id));
     assert_eq!(refusal(|it| it.tree.clear()), OutlineError::Unfinished);
     assert_eq!(refusal(|it| it.tree.truncate(2)), OutlineError::Unfinished);
     assert_eq!(refusal(|it| it.tree.push(zone(3))), OutlineError::Leftover(1));
@@ -73,7 +77,7 @@ fn the_tree_must_be_one_tree() {
     let above = OutlineError::AboveHighest { zone: ZoneId(3), highest: ZoneId(2) };
     assert_eq!(refusal(|it| it.tree[2] = zone(3)), above);
     let outside = line(100, 0, 100, 1);
-    assert_eq!(refusal(|it| it.tree[0] = Entry::Split(outside)), OutlineError::Misses(outside));
+    assert_eq!(refusal(|it| it.tree[0] = OutlineEntry::Split(outside)), OutlineError::Misses(outside));
 }
 
 #[test]
@@ -89,8 +93,9 @@ fn limits_come_first() {
 fn deep(depth: i32) -> Outline {
     let bounds = Polygon::rectangle(at(0, 0), at(1_000, 1_000)).unwrap();
     let mut outline = Partition::new(bounds, ZoneId(0)).outline();
-    let splits = (1..=depth).flat_map(|n| [Entry::Split(line(n, 0, n, 1)), Entry::Zone(ZoneId(n as u32))]);
-    outline.tree = splits.chain([Entry::Zone(ZoneId(0))]).collect();
+    let splits = (1..=depth)
+        .flat_map(|n| [OutlineEntry::Split(line(n, 0, n, 1)), OutlineEntry::Zone(ZoneId(n as u32))]);
+    outline.tree = splits.chain([OutlineEntry::Zone(ZoneId(0))]).collect();
     outline.highest = ZoneId(depth as u32);
     outline
 }
@@ -102,12 +107,12 @@ fn no_zone_is_read_under_too_many_lines() {
     assert_eq!(Partition::from_outline(&deep(depth + 1)), Err(OutlineError::TooDeep));
 }
 
-/// One thing gone wrong, in numbers that any outline can make sense of.
+/// One damage, in numbers that apply to any outline.
 #[derive(Clone, Debug)]
-enum Damage {
+enum OutlineDamage {
     Drop(usize),
     Swap(usize, usize),
-    Put(usize, Entry),
+    Put(usize, OutlineEntry),
     Bound(usize, Line),
     DropBound(usize),
     SwapBounds(usize, usize),
@@ -120,35 +125,37 @@ fn lines() -> impl Strategy<Value = Line> {
     (place(), place()).prop_filter_map("one point", |(from, to)| Line::through(from, to).ok())
 }
 
-fn damages() -> impl Strategy<Value = Damage> {
-    let entry =
-        prop_oneof![(0..12u32).prop_map(|id| Entry::Zone(ZoneId(id))), lines().prop_map(Entry::Split)];
+fn damages() -> impl Strategy<Value = OutlineDamage> {
+    let entry = prop_oneof![
+        (0..12u32).prop_map(|id| OutlineEntry::Zone(ZoneId(id))),
+        lines().prop_map(OutlineEntry::Split)
+    ];
     let index = any::<usize>;
     prop_oneof![
-        index().prop_map(Damage::Drop),
-        (index(), index()).prop_map(|(one, other)| Damage::Swap(one, other)),
-        (index(), entry).prop_map(|(at, entry)| Damage::Put(at, entry)),
-        (index(), lines()).prop_map(|(at, line)| Damage::Bound(at, line)),
-        index().prop_map(Damage::DropBound),
-        (index(), index()).prop_map(|(one, other)| Damage::SwapBounds(one, other)),
-        any::<u32>().prop_map(Damage::Highest),
+        index().prop_map(OutlineDamage::Drop),
+        (index(), index()).prop_map(|(one, other)| OutlineDamage::Swap(one, other)),
+        (index(), entry).prop_map(|(at, entry)| OutlineDamage::Put(at, entry)),
+        (index(), lines()).prop_map(|(at, line)| OutlineDamage::Bound(at, line)),
+        index().prop_map(OutlineDamage::DropBound),
+        (index(), index()).prop_map(|(one, other)| OutlineDamage::SwapBounds(one, other)),
+        any::<u32>().prop_map(OutlineDamage::Highest),
     ]
 }
 
-fn damage(outline: &mut Outline, damage: &Damage) {
+fn damage(outline: &mut Outline, damage: &OutlineDamage) {
     let (entries, edges) = (outline.tree.len().max(1), outline.bounds.len().max(1));
     match *damage {
-        Damage::Drop(at) if !outline.tree.is_empty() => drop(outline.tree.remove(at % entries)),
-        Damage::Swap(one, other) if !outline.tree.is_empty() => {
+        OutlineDamage::Drop(at) if !outline.tree.is_empty() => drop(outline.tree.remove(at % entries)),
+        OutlineDamage::Swap(one, other) if !outline.tree.is_empty() => {
             outline.tree.swap(one % entries, other % entries)
         }
-        Damage::Put(at, entry) if !outline.tree.is_empty() => outline.tree[at % entries] = entry,
-        Damage::Bound(at, line) if !outline.bounds.is_empty() => outline.bounds[at % edges] = line,
-        Damage::DropBound(at) if !outline.bounds.is_empty() => drop(outline.bounds.remove(at % edges)),
-        Damage::SwapBounds(one, other) if !outline.bounds.is_empty() => {
+        OutlineDamage::Put(at, entry) if !outline.tree.is_empty() => outline.tree[at % entries] = entry,
+        OutlineDamage::Bound(at, line) if !outline.bounds.is_empty() => outline.bounds[at % edges] = line,
+        OutlineDamage::DropBound(at) if !outline.bounds.is_empty() => drop(outline.bounds.remove(at % edges)),
+        OutlineDamage::SwapBounds(one, other) if !outline.bounds.is_empty() => {
             outline.bounds.swap(one % edges, other % edges);
         }
-        Damage::Highest(id) => outline.highest = ZoneId(id),
+        OutlineDamage::Highest(id) => outline.highest = ZoneId(id),
         _ => (),
     }
 }
@@ -162,21 +169,21 @@ fn check_owners(partition: &Partition) {
     }
 }
 
-fn told(outline: &[(f64, f64)], scale: i32, steps: &[Step]) -> Partition {
-    World::grown(outline, scale, steps).partition
+fn grown_partition(outline: &[(f64, f64)], scale: i32, steps: &[WorldStep]) -> Partition {
+    RandomWorld::grown(outline, scale, steps).partition
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_told_is_read_back(
+    fn an_outline_is_read_back_equal(
         outline in outlines(),
         scale in prop_oneof![Just(9), Just(100_000), Just(1 << 29), Just(1 << 30)],
         steps in steps(24),
         region: prop::sample::Index,
     ) {
-        let partition = told(outline, scale, &steps);
+        let partition = grown_partition(outline, scale, &steps);
         prop_assert_eq!(Partition::from_outline(&partition.outline()), Ok(partition.clone()));
         // Its regions have corners between the whole millimetres, and may be worlds of their own.
         let regions: Vec<_> = partition.zones().map(|(_, region)| region.clone()).collect();
@@ -190,7 +197,7 @@ proptest! {
         steps in steps(12),
         damages in prop::collection::vec(damages(), 1..4),
     ) {
-        let mut outline = told(outline, 9, &steps).outline();
+        let mut outline = grown_partition(outline, 9, &steps).outline();
         damages.iter().for_each(|it| damage(&mut outline, it));
         if let Ok(partition) = Partition::from_outline(&outline) {
             prop_assert_eq!(partition.outline(), outline);

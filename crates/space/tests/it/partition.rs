@@ -1,11 +1,11 @@
-//! Partitions against their model: one owner for every place, and nobody near is missed.
+//! Partitions against their model: one owner for every place, and no near zone is missed.
 
-use crate::model::Piece;
-use crate::world::{Kind, Spot, Step, World, at, outlines, steps};
+use crate::model::ModelPiece;
+use crate::world::{ChangeKind, PlaceChoice, RandomWorld, WorldStep, at, outlines, steps};
 use proptest::prelude::*;
 use space::{
-    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, Distance, EDGES_MAX, Entry, GrowError, Line, MergeError,
-    Outline, Partition, Polygon, Position, SplitError, ZONES_MAX, ZoneId,
+    COORDINATE_MAX, COORDINATE_MIN, DEPTH_MAX, Distance, EDGES_MAX, GrowError, Line, MergeError, Outline,
+    OutlineEntry, Partition, Polygon, Position, SplitError, ZONES_MAX, ZoneId,
 };
 
 fn mm(millimetres: u32) -> Distance {
@@ -31,7 +31,7 @@ fn regions(partition: &Partition) -> Vec<(ZoneId, Polygon)> {
 }
 
 /// The model's one owner, the tree and the regions must all agree.
-fn check_owner(world: &World, place: Position) {
+fn check_owner(world: &RandomWorld, place: Position) {
     let owners = world.owners(place);
     let inside = world.partition.bounds().contains(place);
     assert_eq!(owners.len(), usize::from(inside), "{place} is owned by {owners:?}");
@@ -40,7 +40,7 @@ fn check_owner(world: &World, place: Position) {
     assert!(by_region.map(|(zone, _)| zone).eq(owners), "{place}");
 }
 
-fn check_touching(world: &World, centre: Position, radius: Distance) {
+fn check_touching(world: &RandomWorld, centre: Position, radius: Distance) {
     let mut touching = vec![ZoneId(999)];
     world.partition.zones_touching(centre, radius, &mut touching);
     let near = world.model.iter().filter(|(_, pieces)| pieces.iter().any(|it| it.meets_disc(centre, radius)));
@@ -154,12 +154,12 @@ fn full() -> Partition {
     Partition::from_outline(&Outline { tree, highest: ZoneId(ZONES_MAX as u32), ..outline }).unwrap()
 }
 
-fn strips(first: i32, count: i32, out: &mut Vec<Entry>) {
+fn strips(first: i32, count: i32, out: &mut Vec<OutlineEntry>) {
     if count == 1 {
-        return out.push(Entry::Zone(ZoneId(first as u32)));
+        return out.push(OutlineEntry::Zone(ZoneId(first as u32)));
     }
     let middle = first + count / 2;
-    out.push(Entry::Split(line(10 * middle, 0, 10 * middle, 1)));
+    out.push(OutlineEntry::Split(line(10 * middle, 0, 10 * middle, 1)));
     strips(first, count / 2, out);
     strips(middle, count - count / 2, out);
 }
@@ -192,7 +192,7 @@ fn partitions_are_equal_however_their_lines_were_given() {
     assert_ne!(turned, square(11));
 }
 
-/// What lies right of the line, which leaves that edge open.
+/// The part right of the line, which leaves that edge open.
 fn right_of(cut: Line, low: Position, high: Position) -> Polygon {
     Polygon::rectangle(low, high).unwrap().cut(&cut).unwrap().1
 }
@@ -219,7 +219,7 @@ fn a_world_owns_its_edge_even_if_its_bounds_did_not() {
     }
 }
 
-/// What lies above the tangents of a parabola, up to a level line.
+/// The region above the tangents of a parabola, up to a level line.
 fn bowl(edges: usize) -> Polygon {
     let above = Polygon::rectangle(at(0, -100_000), at(100_000, 100_000)).unwrap();
     (1..=edges as i32 - 2)
@@ -257,7 +257,7 @@ proptest! {
     /// Every place of a world so small that lines and corners fall on whole places all the time.
     #[test]
     fn every_place_of_a_small_world_has_one_owner(outline in outlines(), steps in steps(16)) {
-        let world = World::grown(outline, 9, &steps);
+        let world = RandomWorld::grown(outline, 9, &steps);
         let (low, high) = world.partition.bounds().bounding_box();
         for x in low.x() - 1..=high.x() + 1 {
             for y in low.y() - 1..=high.y() + 1 {
@@ -273,8 +273,8 @@ proptest! {
         steps in steps(20),
         places in prop::collection::vec((-1.2..1.2, -1.2..1.2), 30),
     ) {
-        let world = World::grown(outline, scale, &steps);
-        let fresh = places.into_iter().map(|(x, y)| world.spot(Spot::Fresh(x, y)));
+        let world = RandomWorld::grown(outline, scale, &steps);
+        let fresh = places.into_iter().map(|(x, y)| world.place_at(PlaceChoice::Fresh(x, y)));
         let rounded = world.partition.zones().flat_map(|(_, region)| region.vertices_f64());
         let corners = rounded.map(|[x, y]| Position::saturating(x.round() as i64, y.round() as i64));
         let ends = [COORDINATE_MIN, COORDINATE_MAX].map(|x| at(x, x));
@@ -284,26 +284,26 @@ proptest! {
     }
 
     #[test]
-    fn whoever_a_disc_meets_is_found(
+    fn every_zone_that_a_disc_meets_is_found(
         outline in outlines(),
         scale in scales(),
         steps in steps(10),
         discs in prop::collection::vec((-1.2..1.2, -1.2..1.2, 0.0..1.0f64), 4),
     ) {
-        let world = World::grown(outline, scale, &steps);
+        let world = RandomWorld::grown(outline, scale, &steps);
         for (x, y, radius) in discs {
             let radius = mm((radius * radius * radius * 2.0 * f64::from(scale)).min(f64::from(i32::MAX)) as u32);
-            check_touching(&world, world.spot(Spot::Fresh(x, y)), radius);
+            check_touching(&world, world.place_at(PlaceChoice::Fresh(x, y)), radius);
         }
         for &centre in world.used.iter().take(6) {
             check_touching(&world, centre, Distance::ZERO);
         }
     }
 
-    /// Needs no model of distance: whoever owns a place in the disc is met by it.
+    /// Needs no model of distance: a disc meets every zone that owns a place in it.
     #[test]
     fn owners_of_places_in_a_disc_are_found(outline in outlines(), steps in steps(12), x in -10..10, y in -10..10) {
-        let world = World::grown(outline, 9, &steps);
+        let world = RandomWorld::grown(outline, 9, &steps);
         let (centre, radius) = (at(x, y), 4);
         let mut touching = Vec::new();
         world.partition.zones_touching(centre, mm(radius), &mut touching);
@@ -325,7 +325,7 @@ proptest! {
         steps in steps(7),
         reach in 0.0..1.0f64,
     ) {
-        let world = World::grown(outline, scale, &steps);
+        let world = RandomWorld::grown(outline, scale, &steps);
         let reach = mm((reach * reach * reach * f64::from(scale)) as u32);
         for (&zone, mine) in &world.model {
             let near = |other: &[_]| mine.iter().any(|a| other.iter().any(|b| a.is_within(reach, b)));
@@ -344,14 +344,14 @@ proptest! {
         corners in [(-3.0..3.0, -3.0..3.0), (-3.0..3.0, -3.0..3.0), (-3.0..3.0, -3.0..3.0)],
         reach in 0.0..1.0f64,
     ) {
-        let world = World::grown(outline, scale, &steps);
-        let mut corners = corners.map(|(x, y)| world.spot(Spot::Fresh(x, y)));
+        let world = RandomWorld::grown(outline, scale, &steps);
+        let mut corners = corners.map(|(x, y)| world.place_at(PlaceChoice::Fresh(x, y)));
         if Polygon::new(&corners).is_err() {
             corners.reverse();
         }
         let Ok(foreign) = Polygon::new(&corners) else { return Ok(()) };
         let reach = mm((reach * reach * reach * f64::from(scale)) as u32);
-        let piece = Piece::bounded(&corners);
+        let piece = ModelPiece::bounded(&corners);
         let near = world.model.iter().filter(|(_, pieces)| pieces.iter().any(|it| it.is_within(reach, &piece)));
         let near: Vec<_> = near.map(|(&zone, _)| zone).collect();
         prop_assert_eq!(world.partition.zones_near(&foreign, reach), near);
@@ -359,10 +359,10 @@ proptest! {
 
     #[test]
     fn a_merge_undoes_a_split(outline in outlines(), steps in steps(12), pick: usize, from_right: bool) {
-        let mut world = World::grown(outline, 1_000, &steps);
+        let mut world = RandomWorld::grown(outline, 1_000, &steps);
         let before = world.partition.clone();
-        let (from, to) = (Spot::Fresh(-0.3, -0.4), Spot::Fresh(0.2, 0.5));
-        world.take(&Step { kind: Kind::Split, pick, from, to });
+        let (from, to) = (PlaceChoice::Fresh(-0.3, -0.4), PlaceChoice::Fresh(0.2, 0.5));
+        world.take(&WorldStep { kind: ChangeKind::Split, pick, from, to });
         if world.partition.version() == before.version() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Regions against lists of half-planes.
 
-use crate::model::{HalfPlane, Piece, are_crossed};
-use crate::world::{self, Spot, World, at, outlines, steps};
+use crate::model::{ModelHalfPlane, ModelPiece, are_crossed};
+use crate::world::{self, PlaceChoice, RandomWorld, at, outlines, steps};
 use proptest::prelude::*;
 use space::{COORDINATE_MAX, COORDINATE_MIN, Distance, Line, Polygon, PolygonError, Position};
 
@@ -58,7 +58,7 @@ fn only_a_line_through_the_inside_cuts() {
     assert_eq!((upper.area_f64(), lower.area_f64()), (50.0, 50.0));
 }
 
-/// A border that only touches a region in a corner still decides who owns the corner.
+/// A border that only touches a region in a corner still decides which region owns the corner.
 #[test]
 fn a_corner_lost_to_one_neighbour_stays_lost() {
     let (_, east) = square(0, 10).cut(&line(5, 0, 5, 10)).unwrap();
@@ -113,22 +113,22 @@ proptest! {
         places in prop::collection::vec((-1.0..=1.0, -1.0..=1.0), 20),
         radius in 0.0..1.0f64,
     ) {
-        let mut world = World::new(outline, scale);
+        let mut world = RandomWorld::new(outline, scale);
         let mut region = world.partition.bounds().clone();
-        let mut model = Piece::bounded(&world.used);
+        let mut model = ModelPiece::bounded(&world.used);
         for (index, cut) in cuts.iter().enumerate() {
-            let (from, to) = (world.spot(cut.from), world.spot(cut.to));
+            let (from, to) = (world.place_at(cut.from), world.place_at(cut.to));
             let Some(line) = world::line(from, to) else { continue };
             let parts = region.cut(&line);
             prop_assert_eq!(parts.is_some(), are_crossed(std::slice::from_ref(&model), from, to));
             let Some((left, right)) = parts else { continue };
             let keep_left = sides >> (index % 8) & 1 == 0;
             region = if keep_left { left } else { right };
-            model = model.and(if keep_left { HalfPlane::left(from, to) } else { HalfPlane::right(from, to) });
+            model = model.and(if keep_left { ModelHalfPlane::left(from, to) } else { ModelHalfPlane::right(from, to) });
             world.used.extend([from, to]);
         }
         let radius = mm((radius * f64::from(scale)) as u32);
-        let places = places.into_iter().map(|(x, y)| world.spot(Spot::Fresh(x, y)));
+        let places = places.into_iter().map(|(x, y)| world.place_at(PlaceChoice::Fresh(x, y)));
         for place in places.chain(world.used.iter().copied()) {
             prop_assert_eq!(region.contains(place), model.owns(place), "{}", place);
             prop_assert_eq!(region.meets_disc(place, radius), model.meets_disc(place, radius), "{}", place);

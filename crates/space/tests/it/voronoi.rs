@@ -1,10 +1,10 @@
 //! The Voronoi diagram against looking at every pair, every triple and every half-plane.
 
-use crate::model::{HalfPlane, Piece};
+use crate::model::{ModelHalfPlane, ModelPiece};
 use crate::world::at;
 use machine::Rng;
 use proptest::prelude::*;
-use space::{COORDINATE_MAX, COORDINATE_MIN, Distance, Neighbour, Position, Voronoi};
+use space::{COORDINATE_MAX, COORDINATE_MIN, Distance, Position, Voronoi, VoronoiNeighbour};
 use std::collections::BTreeMap;
 
 type Sites = BTreeMap<u8, Position>;
@@ -13,7 +13,7 @@ fn mm(millimetres: u32) -> Distance {
     Distance::new(millimetres).unwrap()
 }
 
-/// Whether some point of the bisector is at least as near to both as to all others: every other site
+/// True if some point of the bisector is at least as near to both as to all others: every other site
 /// leaves a half-line of it, and the two innermost ends must not have passed each other.
 fn touch(sites: &Sites, one: Position, other: Position) -> bool {
     let wide = |step: (i32, i32)| (i128::from(step.0), i128::from(step.1));
@@ -41,10 +41,10 @@ fn min(one: (i128, i128), other: (i128, i128)) -> (i128, i128) {
     if one.0 * other.1 <= other.0 * one.1 { one } else { other }
 }
 
-fn region(sites: &Sites, key: u8) -> Piece {
+fn region(sites: &Sites, key: u8) -> ModelPiece {
     let site = sites[&key];
     let others = sites.values().filter(|&&it| it != site);
-    Piece(others.map(|&it| HalfPlane::nearer(site, it)).collect())
+    ModelPiece(others.map(|&it| ModelHalfPlane::nearer(site, it)).collect())
 }
 
 fn enclosing(diagram: &Voronoi<u8>, key: u8) -> Vec<u8> {
@@ -59,7 +59,7 @@ fn meeting(diagram: &Voronoi<u8>, centre: Position, radius: Distance) -> Vec<u8>
     out
 }
 
-fn neighbours(diagram: &Voronoi<u8>, key: u8, radius: Distance) -> Vec<Neighbour<u8>> {
+fn neighbours(diagram: &Voronoi<u8>, key: u8, radius: Distance) -> Vec<VoronoiNeighbour<u8>> {
     let mut out = Vec::new();
     diagram.neighbours(key, radius, &mut out);
     out
@@ -107,14 +107,14 @@ fn check_circle(diagram: &Voronoi<u8>, sites: &Sites, centre: Position, radius: 
     assert_eq!(meeting(diagram, centre, radius), met, "{centre:?} {radius:?} {sites:?}");
 }
 
-/// Whoever meets or encloses is a neighbour; the parts are checked on their own.
+/// A site whose region meets the circle or touches the site's own is a neighbour; the parts are checked on their own.
 fn check_neighbours(diagram: &Voronoi<u8>, sites: &Sites, radius: Distance) {
     for (&key, &centre) in sites {
         let others = sites.keys().filter(|&&other| other != key);
         let known = others.filter_map(|&other| {
             let enclosing = diagram.are_enclosing(key, other);
             let boundary = diagram.reaches_beyond(other, centre, radius);
-            (enclosing || diagram.meets(other, centre, radius)).then_some(Neighbour {
+            (enclosing || diagram.meets(other, centre, radius)).then_some(VoronoiNeighbour {
                 key: other,
                 enclosing,
                 boundary,
@@ -156,7 +156,7 @@ fn around_each(places: &[(i32, i32)]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn nobody_and_whoever_is_alone_have_no_neighbours() {
+fn an_empty_diagram_and_a_single_site_have_no_neighbours() {
     let mut diagram = Voronoi::new();
     let radius = mm(5);
     for _ in 0..2 {
@@ -187,7 +187,7 @@ fn on_a_line_the_next_are_the_neighbours() {
 }
 
 #[test]
-fn who_stands_at_one_place_shares_a_region() {
+fn sites_at_one_place_share_a_region() {
     let places = [(0, 0), (5, 5), (0, 0), (10, 10), (0, 0), (5, 5)];
     assert_eq!(
         around_each(&places),
@@ -211,7 +211,7 @@ fn regions_that_meet_in_a_point_touch() {
     assert_eq!(around_each(&lattice)[4], [0, 1, 2, 3, 5, 6, 7, 8]);
     assert_eq!(around_each(&lattice)[0], [1, 3, 4]);
     assert_eq!(around_each(&lattice)[1], [0, 2, 3, 4, 5]);
-    // Twelve on a circle: everybody touches everybody, until somebody stands in the middle.
+    // Twelve sites on a circle: each touches all others, until a site is put in the middle.
     let steps = [(0, 5), (3, 4), (4, 3)];
     let mut circle: Vec<_> = steps.iter().flat_map(|&(x, y)| [(x, y), (y, -x), (-x, -y), (-y, x)]).collect();
     assert!(around_each(&circle).iter().all(|it| it.len() == 11));
@@ -330,7 +330,7 @@ fn radius() -> impl Strategy<Value = u32> {
 
 proptest! {
     #[test]
-    fn neighbours_are_who_shares_a_point((steps, _) in steps(14, 60)) {
+    fn neighbours_are_the_sites_whose_regions_share_a_point((steps, _) in steps(14, 60)) {
         let (mut diagram, mut sites) = (Voronoi::new(), Sites::new());
         for step in steps {
             apply(&mut diagram, &mut sites, step);

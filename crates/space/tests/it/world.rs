@@ -1,24 +1,24 @@
 //! Random worlds: a partition and its model, changed side by side.
 
-use crate::model::{HalfPlane, Piece, are_crossed};
+use crate::model::{ModelHalfPlane, ModelPiece, are_crossed};
 use proptest::prelude::*;
 use space::{
     COORDINATE_MAX, COORDINATE_MIN, Line, Partition, PartitionVersion, Polygon, Position, Side, ZoneId,
 };
 use std::collections::BTreeMap;
 
-/// One change, in numbers that any world can make sense of.
+/// One change, in numbers that apply to any world.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) kind: Kind,
-    /// Which zone, side or corner, modulo how many there are.
+pub(crate) struct WorldStep {
+    pub(crate) kind: ChangeKind,
+    /// Number of a zone, side or corner, modulo how many there are.
     pub(crate) pick: usize,
-    pub(crate) from: Spot,
-    pub(crate) to: Spot,
+    pub(crate) from: PlaceChoice,
+    pub(crate) to: PlaceChoice,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ChangeKind {
     Split,
     Merge,
     Extend,
@@ -27,14 +27,14 @@ pub(crate) enum Kind {
 
 /// A place: fresh, or one that a line or corner used before, so that borders meet in corners.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Spot {
+pub(crate) enum PlaceChoice {
     Fresh(f64, f64),
     Used(usize),
 }
 
-pub(crate) struct World {
+pub(crate) struct RandomWorld {
     pub(crate) partition: Partition,
-    pub(crate) model: BTreeMap<ZoneId, Vec<Piece>>,
+    pub(crate) model: BTreeMap<ZoneId, Vec<ModelPiece>>,
     /// The sides on which a zone lies of the lines above it, the first line first.
     paths: BTreeMap<ZoneId, Vec<Side>>,
     /// Corners of the world, and points of split lines.
@@ -48,19 +48,22 @@ pub(crate) fn at(x: i32, y: i32) -> Position {
     Position::new(x, y).unwrap()
 }
 
-fn spot() -> impl Strategy<Value = Spot> {
+fn place_choice() -> impl Strategy<Value = PlaceChoice> {
     prop_oneof![
-        3 => (-1.0..=1.0, -1.0..=1.0).prop_map(|(x, y)| Spot::Fresh(x, y)),
-        1 => any::<usize>().prop_map(Spot::Used),
+        3 => (-1.0..=1.0, -1.0..=1.0).prop_map(|(x, y)| PlaceChoice::Fresh(x, y)),
+        1 => any::<usize>().prop_map(PlaceChoice::Used),
     ]
 }
 
-pub(crate) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn steps(most: usize) -> impl Strategy<Value = Vec<WorldStep>> {
     let kind = prop_oneof![
-        8 => Just(Kind::Split), 3 => Just(Kind::Merge), 1 => Just(Kind::Extend), 1 => Just(Kind::Tent),
+        8 => Just(ChangeKind::Split),
+        3 => Just(ChangeKind::Merge),
+        1 => Just(ChangeKind::Extend),
+        1 => Just(ChangeKind::Tent),
     ];
-    let step = (kind, any::<usize>(), spot(), spot());
-    prop::collection::vec(step.prop_map(|(kind, pick, from, to)| Step { kind, pick, from, to }), 1..most)
+    let step = (kind, any::<usize>(), place_choice(), place_choice());
+    prop::collection::vec(step.prop_map(|(kind, pick, from, to)| WorldStep { kind, pick, from, to }), 1..most)
 }
 
 /// The corners of some first worlds, as shares of the scale.
@@ -72,16 +75,16 @@ pub(crate) fn outlines() -> impl Strategy<Value = &'static [(f64, f64)]> {
     ]
 }
 
-impl World {
+impl RandomWorld {
     pub(crate) fn new(outline: &[(f64, f64)], scale: i32) -> Self {
         let corners: Vec<_> = outline.iter().map(|&(x, y)| place(x, y, scale)).collect();
         let partition = Partition::new(Polygon::new(&corners).unwrap(), ZoneId(0));
-        let model = BTreeMap::from([(ZoneId(0), vec![Piece::bounded(&corners)])]);
+        let model = BTreeMap::from([(ZoneId(0), vec![ModelPiece::bounded(&corners)])]);
         let paths = BTreeMap::from([(ZoneId(0), Vec::new())]);
         Self { partition, model, paths, used: corners.clone(), corners, scale, newest: 0 }
     }
 
-    pub(crate) fn grown(outline: &[(f64, f64)], scale: i32, steps: &[Step]) -> Self {
+    pub(crate) fn grown(outline: &[(f64, f64)], scale: i32, steps: &[WorldStep]) -> Self {
         let mut world = Self::new(outline, scale);
         for step in steps {
             world.take(step);
@@ -91,21 +94,21 @@ impl World {
 
     /// Changes partition and model alike; a step that is not possible changes neither. The model says which
     /// are: few steps reach no limit, so the partition must refuse these and no others.
-    pub(crate) fn take(&mut self, step: &Step) {
+    pub(crate) fn take(&mut self, step: &WorldStep) {
         let before = self.partition.version();
         let changed = match step.kind {
-            Kind::Split => self.split(step),
-            Kind::Merge => self.merge(step),
-            Kind::Extend => self.extend(step),
-            Kind::Tent => self.tent(step),
+            ChangeKind::Split => self.split(step),
+            ChangeKind::Merge => self.merge(step),
+            ChangeKind::Extend => self.extend(step),
+            ChangeKind::Tent => self.tent(step),
         };
         let version = PartitionVersion(before.0 + u64::from(changed.is_some()));
         assert_eq!(self.partition.version(), version);
         assert!(self.partition.zones().map(|(zone, _)| zone).eq(self.model.keys().copied()));
     }
 
-    fn split(&mut self, step: &Step) -> Option<()> {
-        let (from, to) = (self.spot(step.from), self.spot(step.to));
+    fn split(&mut self, step: &WorldStep) -> Option<()> {
+        let (from, to) = (self.place_at(step.from), self.place_at(step.to));
         let line = line(from, to)?;
         let (zone, new) = (self.zone(step.pick), ZoneId(self.newest + 1));
         let split = self.partition.split(zone, line, new);
@@ -113,9 +116,9 @@ impl World {
         self.partition = split.ok()?;
         self.newest += 1;
         let pieces = self.model.remove(&zone).unwrap();
-        let with = |side: HalfPlane| pieces.iter().map(|piece| piece.and(side)).collect();
-        self.model.insert(zone, with(HalfPlane::left(from, to)));
-        self.model.insert(new, with(HalfPlane::right(from, to)));
+        let with = |side: ModelHalfPlane| pieces.iter().map(|piece| piece.and(side)).collect();
+        self.model.insert(zone, with(ModelHalfPlane::left(from, to)));
+        self.model.insert(new, with(ModelHalfPlane::right(from, to)));
         let path = self.paths[&zone].clone();
         self.paths.insert(new, [path.as_slice(), &[Side::Right]].concat());
         self.paths.insert(zone, [path.as_slice(), &[Side::Left]].concat());
@@ -123,7 +126,7 @@ impl World {
         Some(())
     }
 
-    fn merge(&mut self, step: &Step) -> Option<()> {
+    fn merge(&mut self, step: &WorldStep) -> Option<()> {
         let keeper = self.zone(step.pick);
         let mut merged = None;
         for &other in self.model.keys() {
@@ -140,7 +143,7 @@ impl World {
         Some(())
     }
 
-    /// Whether two zones are the halves of one split, neither of them split further.
+    /// True if two zones are the halves of one split, neither of them split further.
     fn are_siblings(&self, one: ZoneId, other: ZoneId) -> bool {
         let above = |zone| self.paths[&zone].split_last().map(|(_, above)| above);
         one != other && above(one).is_some() && above(one) == above(other)
@@ -148,7 +151,7 @@ impl World {
 
     /// Moves one side outwards along its neighbours: the old corners end up inside longer sides. Only
     /// for upright rectangles.
-    fn extend(&mut self, step: &Step) -> Option<()> {
+    fn extend(&mut self, step: &WorldStep) -> Option<()> {
         let &[low, east, high, west] = self.corners.as_slice() else { return None };
         if (east, west) != (at(high.x(), low.y()), at(low.x(), high.y())) {
             return None;
@@ -165,7 +168,7 @@ impl World {
     }
 
     /// Puts a new corner outside one side.
-    fn tent(&mut self, step: &Step) -> Option<()> {
+    fn tent(&mut self, step: &WorldStep) -> Option<()> {
         let index = step.pick % self.corners.len();
         let (from, to) = (self.corners[index], self.corners[(index + 1) % self.corners.len()]);
         let (dx, dy) = from.step_to(to);
@@ -181,7 +184,7 @@ impl World {
         let new = ZoneId(self.newest + 1);
         self.partition = self.partition.grow(Line::through(from, to).unwrap(), bounds, new).unwrap();
         self.newest += 1;
-        self.model.insert(new, vec![Piece::bounded(&corners).and(HalfPlane::right(from, to))]);
+        self.model.insert(new, vec![ModelPiece::bounded(&corners).and(ModelHalfPlane::right(from, to))]);
         self.paths.values_mut().for_each(|path| path.insert(0, Side::Left));
         self.paths.insert(new, vec![Side::Right]);
         self.used.extend(&corners);
@@ -191,7 +194,7 @@ impl World {
 
     /// Zones that own `place`, according to the model.
     pub(crate) fn owners(&self, place: Position) -> Vec<ZoneId> {
-        let owns = |pieces: &[Piece]| pieces.iter().any(|piece| piece.owns(place));
+        let owns = |pieces: &[ModelPiece]| pieces.iter().any(|piece| piece.owns(place));
         self.model.iter().filter(|(_, pieces)| owns(pieces)).map(|(&zone, _)| zone).collect()
     }
 
@@ -199,10 +202,10 @@ impl World {
         *self.model.keys().nth(pick % self.model.len()).unwrap()
     }
 
-    pub(crate) fn spot(&self, spot: Spot) -> Position {
-        match spot {
-            Spot::Fresh(x, y) => place(x, y, self.scale),
-            Spot::Used(pick) => self.used[pick % self.used.len()],
+    pub(crate) fn place_at(&self, choice: PlaceChoice) -> Position {
+        match choice {
+            PlaceChoice::Fresh(x, y) => place(x, y, self.scale),
+            PlaceChoice::Used(pick) => self.used[pick % self.used.len()],
         }
     }
 }

@@ -1,127 +1,127 @@
-//! One log, lived through by its model: changes, faults, deaths and reopenings.
+//! One log over several runs of its process, compared with its model: changes, faults, crashes and reopenings.
 //!
-//! [`live`] is the judge of [store-01] to [store-03]. It says what is wrong instead of panicking, so that
-//! planted bugs can prove that it sees them.
+//! [`run_all`] checks [store-01] to [store-03]. It returns the first mistake instead of panicking, so that
+//! planted bugs can prove that it notices them.
 
-use crate::model::{Change, Model};
+use crate::model::{LogChange, LogModel};
 use machine::Rng;
-use store::{Limits, Log, Media, MediaError, Memory, StoreError};
+use store::{Log, LogLimits, Media, MediaError, MemoryDisk, StoreError};
 
 pub const SCHEMA: u64 = 0x5eed;
-/// A few records each, so that every story rolls segments.
-pub const SMALL: Limits = Limits { segment_bytes: 100 };
+/// A few records per segment, so that every run fills several segments.
+pub const SMALL: LogLimits = LogLimits { segment_bytes: 100 };
 
-/// From one opening to the next death.
+/// One run of the log's process: from one opening to the next crash.
 #[derive(Clone, Debug)]
-pub struct Life {
-    pub changes: Vec<Change>,
-    pub fault: Fault,
-    pub death: Death,
+pub struct StoreRun {
+    pub changes: Vec<LogChange>,
+    pub fault: DiskFault,
+    pub end: RunEnd,
 }
 
-/// What goes wrong in a life, if it lasts long enough. Opening is part of it.
+/// A fault of the disk during a run, if the run lasts long enough. Opening is part of it.
 #[derive(Clone, Copy, Debug)]
-pub enum Fault {
+pub enum DiskFault {
     None,
-    /// The power fails after so many changes and syncs of the disk.
+    /// The power fails after this many changes and syncs of the disk.
     Power(u64),
-    /// A sync fails: the first one after so many changes of the log.
+    /// A sync fails: the first one after this many changes of the log.
     Sync(usize),
-    /// So many bytes are left on the disk.
+    /// The disk has this many free bytes.
     Full(usize),
 }
 
-/// How a life ends.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Death {
-    /// The process is killed; the system still has all that was written.
+pub enum RunEnd {
+    /// The process is killed; the operating system still has all that was written.
     Kill,
-    /// The machine loses its power.
+    /// The computer loses its power.
     Crash,
 }
 
-/// A disk that leaves out what it was asked for: each kind is a planted bug.
+/// The operations that a disk leaves out: each kind is a planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgets {
     Nothing,
     Sync,
     SyncOfNames,
     Truncate,
-    /// Renames before it has written: the order in which a snapshot must not be made.
+    /// Renames before it has written: the wrong order for a snapshot.
     SyncBeforeRename,
 }
 
-/// Lives all the lives on one disk, and says what was wrong first.
-pub fn live(lives: &[Life], seed: u64, forgets: Forgets) -> Result<Memory, String> {
+/// Carries out all runs on one disk, and returns the first mistake.
+pub fn run_all(runs: &[StoreRun], seed: u64, forgets: Forgets) -> Result<MemoryDisk, String> {
     let mut rng = Rng::seeded(seed);
-    let mut disk = Memory::new();
-    let mut possible = vec![Model::default()];
-    for life in lives {
-        possible = live_one(life, &mut disk, possible, &mut rng, forgets)?;
-        let has_power = !matches!(life.fault, Fault::Power(_));
-        if life.death == Death::Crash || !has_power {
+    let mut disk = MemoryDisk::new();
+    let mut possible = vec![LogModel::default()];
+    for run in runs {
+        possible = run_one(run, &mut disk, possible, &mut rng, forgets)?;
+        let has_power = !matches!(run.fault, DiskFault::Power(_));
+        if run.end == RunEnd::Crash || !has_power {
             disk.crash(&mut rng);
         }
         disk.heal();
         disk.limit(None);
     }
-    let calm = Life { changes: Vec::new(), fault: Fault::None, death: Death::Kill };
-    live_one(&calm, &mut disk, possible, &mut rng, forgets)?;
+    let quiet = StoreRun { changes: Vec::new(), fault: DiskFault::None, end: RunEnd::Kill };
+    run_one(&quiet, &mut disk, possible, &mut rng, forgets)?;
     Ok(disk)
 }
 
-/// Opens, checks, changes; gives back what may be on the disk at the end.
-fn live_one(
-    life: &Life,
-    disk: &mut Memory,
-    possible: Vec<Model>,
+/// Opens, checks, changes; returns the possible contents of the disk at the end.
+fn run_one(
+    run: &StoreRun,
+    disk: &mut MemoryDisk,
+    possible: Vec<LogModel>,
     rng: &mut Rng,
     forgets: Forgets,
-) -> Result<Vec<Model>, String> {
-    inject(life.fault, 0, disk, rng);
-    let (mut log, opened) = match Log::open(Forgetful { disk, forgets }, SCHEMA, SMALL) {
+) -> Result<Vec<LogModel>, String> {
+    inject(run.fault, 0, disk, rng);
+    let (mut log, opened) = match Log::open(ForgetfulDisk { disk, forgets }, SCHEMA, SMALL) {
         Ok(opened) => opened,
-        Err(StoreError::Media(_)) if !matches!(life.fault, Fault::None) => return Ok(possible),
+        Err(StoreError::Media(_)) if !matches!(run.fault, DiskFault::None) => return Ok(possible),
         Err(error) => return Err(format!("did not open: {error}")),
     };
     if opened.recovery.is_damaged() {
-        return Err(format!("damage that nobody did: {}", opened.recovery));
+        return Err(format!("damage without a cause: {}", opened.recovery));
     }
-    let mut model = Model::from(opened.recalled);
+    let mut model = LogModel::from(opened.recalled);
     if !possible.contains(&model) {
         return Err(format!("found {model:?}\nwhich is none of {possible:?}"));
     }
-    for (place, change) in life.changes.iter().enumerate() {
-        inject_later(life.fault, place, &mut log, rng);
+    for (place, change) in run.changes.iter().enumerate() {
+        inject_later(run.fault, place, &mut log, rng);
         let outcomes = model.outcomes(change);
         if model.ask(change, &mut log).is_err() {
             expect_poisoned(&mut log)?;
             return Ok(outcomes);
         }
         model = outcomes.last().unwrap().clone();
-        if log.recall().map(Model::from).as_ref() != Ok(&model) {
+        if log.recall().map(LogModel::from).as_ref() != Ok(&model) {
             return Err(format!("recalled {:?}, not {model:?}", log.recall()));
         }
     }
     Ok(vec![model])
 }
 
-fn inject(fault: Fault, place: usize, disk: &mut Memory, rng: &mut Rng) {
+fn inject(fault: DiskFault, place: usize, disk: &mut MemoryDisk, rng: &mut Rng) {
     match fault {
-        Fault::Power(after) => disk.cut_power_after(after),
-        Fault::Sync(at) if at == place => disk.fail_next_sync(rng),
-        Fault::Full(left) => {
+        DiskFault::Power(after) => disk.cut_power_after(after),
+        DiskFault::Sync(at) if at == place => disk.fail_next_sync(rng),
+        DiskFault::Full(left) => {
             let names = disk.list().unwrap();
             let used: usize = names.iter().map(|name| disk.read(name).unwrap().len()).sum();
             disk.limit(Some(used + left));
         }
-        Fault::Sync(_) | Fault::None => (),
+        DiskFault::Sync(_) | DiskFault::None => (),
     }
 }
 
-/// Place 0 is the opening, so the first change is at 1.
-fn inject_later(fault: Fault, place: usize, log: &mut Log<Forgetful>, rng: &mut Rng) {
-    if matches!(fault, Fault::Sync(at) if at == place + 1) {
+/// Place 0 is the opening, so the first change is at place 1.
+fn inject_later(fault: DiskFault, place: usize, log: &mut Log<ForgetfulDisk>, rng: &mut Rng) {
+    if matches!(fault, DiskFault::Sync(at) if at == place + 1) {
         log.media_mut().disk.fail_next_sync(rng);
     }
 }
@@ -139,13 +139,13 @@ fn expect_poisoned<M: Media>(log: &mut Log<M>) -> Result<(), String> {
     }
 }
 
-/// See [`Forgets`].
-pub struct Forgetful<'a> {
-    pub disk: &'a mut Memory,
+/// A disk that leaves out the operations of [`Forgets`].
+pub struct ForgetfulDisk<'a> {
+    pub disk: &'a mut MemoryDisk,
     pub forgets: Forgets,
 }
 
-impl Media for Forgetful<'_> {
+impl Media for ForgetfulDisk<'_> {
     fn list(&self) -> Result<Vec<String>, MediaError> {
         self.disk.list()
     }

@@ -1,12 +1,12 @@
-//! [store-05]: what the disk lost is noticed, told and set aside; what is before it stays.
+//! [store-05]: damage by the disk is noticed, reported and set aside; everything before it stays.
 
 use crate::bench::{SCHEMA, SMALL};
 use machine::Rng;
-use store::{Limits, Log, Media, Memory, Reason, StoreError};
+use store::{DropReason, Log, LogLimits, Media, MemoryDisk, StoreError};
 
 /// Snapshot at 2; records 1 to 4 in one segment, 5 to 7 in the next, 8 in the last. All of 10 bytes.
-fn disk() -> Memory {
-    let mut disk = Memory::new();
+fn disk() -> MemoryDisk {
+    let mut disk = MemoryDisk::new();
     let (mut log, _) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
     for index in 1..=8 {
         log.append(index, &[vec![index as u8; 10]]).unwrap();
@@ -19,8 +19,8 @@ const SECOND: &str = "log-00000000000000000004";
 const LAST: &str = "log-00000000000000000007";
 const SNAPSHOT: &str = "snap-00000000000000000002";
 
-/// Opens, and draws what was found. What was set aside must not come back.
-fn check(mut disk: Memory) -> String {
+/// Opens, and prints the findings. Files that were set aside must not come back.
+fn check(mut disk: MemoryDisk) -> String {
     let (log, opened) = match Log::open(&mut disk, SCHEMA, SMALL) {
         Ok(opened) => opened,
         Err(error) => return format!("refused: {error}"),
@@ -38,20 +38,20 @@ fn check(mut disk: Memory) -> String {
 }
 
 /// The disk with one bit of a file flipped.
-fn flipped(name: &str, byte: u64) -> Memory {
+fn flipped(name: &str, byte: u64) -> MemoryDisk {
     let mut disk = disk();
     assert!(disk.flip_bit(name, 8 * byte + 3), "{:?}", disk.list());
     disk
 }
 
 #[test]
-fn a_whole_disk() {
+fn an_undamaged_disk_has_no_findings() {
     assert_eq!(check(disk()), "2 | 3 4 5 6 7 8 | everything is whole");
 }
 
 /// Each record takes 26 bytes, after a header of 32.
 #[test]
-fn a_flipped_bit_ends_the_log_and_is_told() {
+fn a_flipped_bit_ends_the_log_and_is_reported() {
     assert_eq!(
         check(flipped(SECOND, 32 + 26 + 20)),
         "2 | 3 4 | log-00000000000000000004: 52 bytes from 58 on dropped, damaged on the disk after they were \
@@ -80,7 +80,7 @@ fn every_field_is_guarded() {
 }
 
 #[test]
-fn a_torn_tail_is_everyday_life() {
+fn a_torn_tail_is_no_damage() {
     let mut disk = disk();
     disk.append(LAST, b"the beginning of a rec").unwrap();
     assert_eq!(
@@ -95,12 +95,12 @@ fn a_hole_in_the_last_segment_is_a_torn_tail() {
     let mut disk = disk();
     disk.append(LAST, &[0; 100]).unwrap();
     let (_, opened) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
-    assert_eq!(opened.recovery.dropped[0].reason, Reason::TornTail);
+    assert_eq!(opened.recovery.dropped[0].reason, DropReason::TornTail);
     // A whole segment that was never written.
     disk.create("log-00000000000000000009").unwrap();
     disk.append("log-00000000000000000009", &[0; 100]).unwrap();
     let (_, opened) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
-    assert_eq!(opened.recovery.dropped[0].reason, Reason::TornTail);
+    assert_eq!(opened.recovery.dropped[0].reason, DropReason::TornTail);
     assert_eq!(opened.recalled.records.len(), 6);
 }
 
@@ -129,7 +129,7 @@ fn without_its_snapshot_a_log_that_starts_late_is_set_aside() {
     );
 }
 
-/// Somebody copied a file over another.
+/// A file copied over another one.
 #[test]
 fn a_file_under_another_name_is_damage() {
     let mut misnamed = disk();
@@ -166,7 +166,7 @@ fn an_older_whole_snapshot_is_better_than_none() {
     assert!(check(both).starts_with("2 | 3 4 5 6 7 8 | snap-00000000000000000005: 44 bytes"));
 }
 
-/// Crashing while the damage is set aside finds the same again, or at least its remains.
+/// A crash while the damage is set aside: the next opening finds the same, or at least the files set aside.
 #[test]
 fn setting_aside_may_be_interrupted() {
     for (operations, seed) in (0..14).flat_map(|operations| (0..10).map(move |seed| (operations, seed))) {
@@ -180,7 +180,7 @@ fn setting_aside_may_be_interrupted() {
     }
 }
 
-/// A disk that rots while the log is open is noticed by whoever reads it.
+/// Damage while the log is open is noticed by the next read.
 #[test]
 fn damage_under_an_open_log_poisons_it() {
     let (mut log, _) = Log::open(disk(), SCHEMA, SMALL).unwrap();
@@ -199,13 +199,13 @@ fn an_old_disk_put_back_is_an_old_log() {
     assert_eq!(check(disk), "0 |  | everything is whole");
 }
 
-/// Bytes that claim a long record at every turn must not cost their square.
+/// Bytes that claim a long record at every offset must not take quadratic time.
 #[test]
-fn a_tail_made_to_wear_us_out_does_not() {
+fn a_tail_made_to_exhaust_the_search_is_damage() {
     let mut disk = disk();
     let claim = [&(4u32 << 20).to_le_bytes()[..], &[0; 4], &10u64.to_le_bytes()].concat();
     disk.append(LAST, &claim.repeat(1 << 19)).unwrap();
-    let (_, opened) = Log::open(&mut disk, SCHEMA, Limits::default()).unwrap();
-    assert_eq!(opened.recovery.dropped[0].reason, Reason::Damaged);
+    let (_, opened) = Log::open(&mut disk, SCHEMA, LogLimits::default()).unwrap();
+    assert_eq!(opened.recovery.dropped[0].reason, DropReason::Damaged);
     assert_eq!(opened.recalled.records.len(), 6);
 }

@@ -1,12 +1,12 @@
-//! The faulty disk itself: what it forgets, and what it must not.
+//! The faulty disk itself: the bytes that it may lose, and those that it must not.
 
 use machine::Rng;
-use store::{Media, MediaError, Memory};
+use store::{Media, MediaError, MemoryDisk};
 
-fn outcomes(prepare: impl Fn(&mut Memory)) -> Vec<Vec<(String, Vec<u8>)>> {
+fn outcomes(prepare: impl Fn(&mut MemoryDisk)) -> Vec<Vec<(String, Vec<u8>)>> {
     let mut outcomes: Vec<_> = (0..400)
         .map(|seed| {
-            let mut disk = Memory::new();
+            let mut disk = MemoryDisk::new();
             prepare(&mut disk);
             disk.crash(&mut Rng::seeded(seed));
             let names = disk.list().unwrap().into_iter();
@@ -47,7 +47,7 @@ fn names_change_in_order_or_not_at_all() {
     assert_eq!(names, [vec![], vec!["a"], vec!["a", "b"]]);
 }
 
-/// After a failed sync the next one succeeds, and still the bytes are not there.
+/// After a failed sync the next one succeeds, and still the bytes are not on the disk.
 #[test]
 fn a_failed_sync_cannot_be_repeated() {
     let outcomes = outcomes(|disk| {
@@ -69,7 +69,7 @@ fn a_failed_sync_cannot_be_repeated() {
 
 #[test]
 fn a_full_disk_takes_what_fits() {
-    let mut disk = Memory::new();
+    let mut disk = MemoryDisk::new();
     disk.limit(Some(6));
     disk.create("a").unwrap();
     assert_eq!(disk.append("a", b"1234567"), Err(MediaError::Full));
@@ -81,7 +81,7 @@ fn a_full_disk_takes_what_fits() {
 
 #[test]
 fn old_disks_can_be_put_back_and_new_ones_put_in() {
-    let mut disk = Memory::holding([("a", b"old".to_vec())]);
+    let mut disk = MemoryDisk::holding([("a", b"old".to_vec())]);
     let old = disk.clone();
     assert!(disk.flip_bit("a", 0) && !disk.flip_bit("a", 24) && !disk.flip_bit("b", 0));
     assert_eq!(disk.read("a").unwrap(), b"nld");
@@ -92,11 +92,11 @@ fn old_disks_can_be_put_back_and_new_ones_put_in() {
     assert_eq!(disk.read("a").unwrap(), b"old");
 }
 
-/// One seed, one history.
+/// One seed gives one sequence of faults.
 #[test]
 fn the_same_calls_and_seed_leave_the_same_bytes() {
     let run = |seed| {
-        let mut disk = Memory::new();
+        let mut disk = MemoryDisk::new();
         disk.create("a").unwrap();
         disk.sync_names().unwrap();
         disk.append("a", &[7; 100]).unwrap();

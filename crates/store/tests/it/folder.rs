@@ -1,28 +1,28 @@
-//! Real files: the same story leaves the same bytes as in memory, and two processes do not share a folder.
+//! Real files: the same changes leave the same bytes as in memory, and two processes do not share a folder.
 
 use crate::bench::{SCHEMA, SMALL};
-use crate::crash::story;
-use crate::model::Model;
+use crate::crash::sample_changes;
+use crate::model::LogModel;
 use std::fs;
 use std::path::PathBuf;
-use store::{Files, Log, Media, MediaError, Memory};
+use store::{Files, Log, Media, MediaError, MemoryDisk};
 
-/// An empty folder of this test's own.
+/// An empty folder for one test only.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("store").join(name);
     let _ = fs::remove_dir_all(&folder);
     folder
 }
 
-/// Lives the story, opening the log anew before every change, and gives back all that the medium then holds.
-fn live_story<M: Media>(mut media: M) -> Vec<(String, Vec<u8>)> {
-    let mut model = Model::default();
-    for change in story() {
+/// Makes the sample changes, opening the log anew before each, and returns the contents of the medium.
+fn run_sample_changes<M: Media>(mut media: M) -> Vec<(String, Vec<u8>)> {
+    let mut model = LogModel::default();
+    for change in sample_changes() {
         let (mut log, opened) = Log::open(media, SCHEMA, SMALL).unwrap();
-        assert_eq!(Model::from(opened.recalled), model);
+        assert_eq!(LogModel::from(opened.recalled), model);
         model.ask(&change, &mut log).unwrap();
         model = model.outcomes(&change).pop().unwrap();
-        assert_eq!(log.recall().map(Model::from), Ok(model.clone()));
+        assert_eq!(log.recall().map(LogModel::from), Ok(model.clone()));
         media = log.into_media();
     }
     let names = media.list().unwrap().into_iter();
@@ -32,10 +32,10 @@ fn live_story<M: Media>(mut media: M) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn a_folder_and_memory_hold_the_same_bytes() {
     let files = Files::open(folder("same")).unwrap();
-    assert_eq!(live_story(files), live_story(Memory::new()));
+    assert_eq!(run_sample_changes(files), run_sample_changes(MemoryDisk::new()));
 }
 
-/// [store-09]
+/// [store-09] The folder is locked.
 #[test]
 fn one_process_at_a_time() {
     let folder = folder("lock");
@@ -50,7 +50,7 @@ fn one_process_at_a_time() {
 #[test]
 fn files_fail_like_memory() {
     let mut files = Files::open(folder("errors")).unwrap();
-    let mut memory = Memory::new();
+    let mut memory = MemoryDisk::new();
     for media in [&mut files as &mut dyn Media, &mut memory] {
         media.create("a").unwrap();
         media.append("a", b"12345").unwrap();
@@ -72,7 +72,7 @@ fn files_fail_like_memory() {
 }
 
 #[test]
-fn folders_inside_are_none_of_ours() {
+fn sub_folders_are_ignored() {
     let folder = folder("inside");
     let files = Files::open(&folder).unwrap();
     fs::create_dir(folder.join("log-00000000000000000001")).unwrap();

@@ -1,12 +1,12 @@
-//! Fuzz targets for [store-06]: whatever lies on a disk, opening it never panics and never invents.
+//! Fuzz targets for [store-06]: opening never panics and never invents a record, whatever bytes are on the disk.
 //!
 //! Under `cargo test` they take a few thousand random inputs each. `cargo bolero test fuzz::any_files` runs
 //! the same target under libFuzzer.
 
 use crate::bench::{SCHEMA, SMALL};
 use bolero::check;
-use machine::disk::Recalled;
-use store::{Log, Media, Memory};
+use machine::disk::DiskContents;
+use store::{Log, Media, MemoryDisk};
 
 /// Keeps `cargo test` quick; a fuzzer ignores it.
 const ITERATIONS: usize = 2_000;
@@ -29,11 +29,11 @@ fn any_files() {
     check!().with_iterations(ITERATIONS).with_type::<Vec<(u8, Vec<u8>)>>().for_each(|files| {
         let files =
             files.iter().map(|(name, bytes)| (NAMES[usize::from(*name) % NAMES.len()], bytes.clone()));
-        swallow(&mut Memory::holding(files));
+        swallow(&mut MemoryDisk::holding(files));
     });
 }
 
-/// What chance alone would hardly write: files that begin with a whole header.
+/// Inputs that random bytes hardly ever form: files that begin with a complete header.
 #[test]
 fn any_records() {
     let (mut disk, _) = whole();
@@ -42,12 +42,12 @@ fn any_records() {
     check!().with_iterations(ITERATIONS).with_type::<[Vec<u8>; 4]>().for_each(|bodies| {
         let files = headers.iter().zip(bodies);
         let file = |header: &[u8], body: &[u8]| [&header[..32], body].concat();
-        disk = Memory::holding(files.map(|((name, header), body)| (name.as_str(), file(header, body))));
+        disk = MemoryDisk::holding(files.map(|((name, header), body)| (name.as_str(), file(header, body))));
         swallow(&mut disk);
     });
 }
 
-/// Bits flipped in a whole disk, and an end cut off: what is found is a beginning of what was there.
+/// Bits flipped on an undamaged disk, and an end cut off: the findings are a first part of what was there.
 #[test]
 fn damaged_files() {
     let (whole, kept) = whole();
@@ -68,8 +68,8 @@ fn damaged_files() {
     );
 }
 
-/// Opens; if that goes well, the log must be as good as any.
-fn swallow(disk: &mut Memory) -> Option<Recalled> {
+/// Opens; if that succeeds, the log must work like any other.
+fn swallow(disk: &mut MemoryDisk) -> Option<DiskContents> {
     let (mut log, opened) = Log::open(&mut *disk, SCHEMA, SMALL).ok()?;
     assert_eq!(log.recall().as_ref(), Ok(&opened.recalled));
     let next = log.next();
@@ -83,8 +83,8 @@ fn swallow(disk: &mut Memory) -> Option<Recalled> {
 }
 
 /// A snapshot at 2 and records 1 to 6 in three segments, so that losing the snapshot loses nothing.
-fn whole() -> (Memory, Vec<Vec<u8>>) {
-    let mut disk = Memory::new();
+fn whole() -> (MemoryDisk, Vec<Vec<u8>>) {
+    let mut disk = MemoryDisk::new();
     let records: Vec<Vec<u8>> = (1..=6).map(|index| vec![index; 30]).collect();
     let (mut log, _) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
     for (index, record) in (1..).zip(&records) {
@@ -94,7 +94,7 @@ fn whole() -> (Memory, Vec<Vec<u8>>) {
     (disk, records)
 }
 
-fn is_beginning(found: &Recalled, kept: &[Vec<u8>]) -> bool {
+fn is_beginning(found: &DiskContents, kept: &[Vec<u8>]) -> bool {
     let base = match &found.snapshot {
         None => 0,
         Some((1, snapshot)) if snapshot == b"after one" => 1,

@@ -1,10 +1,10 @@
-//! [store-07]: files written long ago open for ever, and today's writer still writes them.
+//! [store-07]: old files open in every later version, and the present writer still writes them.
 //!
 //! `testdata/v1` is never written again. A new format gets a folder of its own beside it.
 
 use crate::bench::SMALL;
-use machine::disk::Recalled;
-use store::{Log, Media, Memory};
+use machine::disk::DiskContents;
+use store::{Log, Media, MemoryDisk};
 
 const SCHEMA: u64 = 0x0123_4567_89ab_cdef;
 
@@ -14,9 +14,9 @@ const FILES: [(&str, &[u8]); 3] = [
     ("snap-00000000000000000002", include_bytes!("../../testdata/v1/snap-00000000000000000002")),
 ];
 
-/// The calls that the files came from.
-fn write() -> Memory {
-    let (mut log, _) = Log::open(Memory::new(), SCHEMA, SMALL).unwrap();
+/// The calls that produced the files.
+fn write() -> MemoryDisk {
+    let (mut log, _) = Log::open(MemoryDisk::new(), SCHEMA, SMALL).unwrap();
     log.append(1, &[b"the sword lies here".to_vec(), b"ada takes it".to_vec()]).unwrap();
     log.append(3, &[(0..=31).collect()]).unwrap();
     log.append(4, &[b"grace asks for it".to_vec(), Vec::new(), b"ada gives it".to_vec()]).unwrap();
@@ -28,10 +28,10 @@ fn write() -> Memory {
 
 #[test]
 fn old_files_open() {
-    let disk = Memory::holding(FILES.map(|(name, bytes)| (name, bytes.to_vec())));
+    let disk = MemoryDisk::holding(FILES.map(|(name, bytes)| (name, bytes.to_vec())));
     let (_, opened) = Log::open(disk, SCHEMA, SMALL).unwrap();
     let records = [&(0..=31).collect::<Vec<u8>>()[..], b"grace asks for it", b"", b"ada keeps it"];
-    let expected = Recalled {
+    let expected = DiskContents {
         snapshot: Some((2, b"ada has the sword".to_vec())),
         first: 3,
         records: records.map(<[u8]>::to_vec).to_vec(),

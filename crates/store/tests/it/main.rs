@@ -1,4 +1,4 @@
-//! What the store promises, seen from outside. The contracts [store-01] to [store-09] stand in
+//! The promises of the store, tested from outside. The contracts [store-01] to [store-09] stand in
 //! `docs/store.md`.
 
 #![allow(clippy::unwrap_used, reason = "all of this binary is a test, its helper functions too")]

@@ -1,11 +1,11 @@
-//! The dullest correct store: a snapshot and a list of records. And what an interrupted change may leave.
+//! The simplest correct store: a snapshot and a list of records. And the possible results of an interrupted change.
 
-use machine::disk::Recalled;
+use machine::disk::DiskContents;
 use store::{Log, Media, StoreError};
 
-/// What a log should hold.
+/// The expected contents of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Model {
+pub struct LogModel {
     pub snapshot: Option<(u64, Vec<u8>)>,
     /// The records after the snapshot.
     pub records: Vec<Vec<u8>>,
@@ -13,15 +13,15 @@ pub struct Model {
 
 /// A change of a log.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum LogChange {
     Append(Vec<Vec<u8>>),
-    /// Forget this many of the newest records.
+    /// Delete this many of the newest records.
     Cut(u64),
-    /// Keep a snapshot, this many records behind the end of the log or ahead of it.
+    /// Store a snapshot, this many records behind the end of the log or ahead of it.
     Keep(i64, Vec<u8>),
 }
 
-impl Model {
+impl LogModel {
     pub fn base(&self) -> u64 {
         self.snapshot.as_ref().map_or(0, |(index, _)| *index)
     }
@@ -30,24 +30,26 @@ impl Model {
         self.base() + 1 + self.records.len() as u64
     }
 
-    /// Everything that `change` may leave if it is interrupted; the last is what it leaves if it is not.
-    pub fn outcomes(&self, change: &Change) -> Vec<Self> {
+    /// Every possible result of `change` if it is interrupted; the last is the result if it is not.
+    pub fn outcomes(&self, change: &LogChange) -> Vec<Self> {
         match change {
-            Change::Append(records) => (0..=records.len()).map(|kept| self.with(&records[..kept])).collect(),
-            Change::Cut(_) => {
+            LogChange::Append(records) => {
+                (0..=records.len()).map(|kept| self.with(&records[..kept])).collect()
+            }
+            LogChange::Cut(_) => {
                 let from = (self.cut_from(change) - self.base() - 1) as usize;
                 (from..=self.records.len()).rev().map(|kept| self.cut_to(kept)).collect()
             }
-            Change::Keep(_, snapshot) => vec![self.clone(), self.kept(self.keep_at(change), snapshot)],
+            LogChange::Keep(_, snapshot) => vec![self.clone(), self.kept(self.keep_at(change), snapshot)],
         }
     }
 
-    /// Asks a log for the change.
-    pub fn ask<M: Media>(&self, change: &Change, log: &mut Log<M>) -> Result<(), StoreError> {
+    /// Makes the change on a real log.
+    pub fn ask<M: Media>(&self, change: &LogChange, log: &mut Log<M>) -> Result<(), StoreError> {
         match change {
-            Change::Append(records) => log.append(self.next(), records),
-            Change::Cut(_) => log.cut(self.cut_from(change)),
-            Change::Keep(_, snapshot) => log.keep(self.keep_at(change), snapshot),
+            LogChange::Append(records) => log.append(self.next(), records),
+            LogChange::Cut(_) => log.cut(self.cut_from(change)),
+            LogChange::Keep(_, snapshot) => log.keep(self.keep_at(change), snapshot),
         }
     }
 
@@ -69,19 +71,19 @@ impl Model {
         Self { snapshot: Some((index, snapshot.to_vec())), records }
     }
 
-    fn cut_from(&self, change: &Change) -> u64 {
-        let Change::Cut(count) = change else { panic!("not a cut") };
+    fn cut_from(&self, change: &LogChange) -> u64 {
+        let LogChange::Cut(count) = change else { panic!("not a cut") };
         self.next().saturating_sub(*count).max(self.base() + 1)
     }
 
-    fn keep_at(&self, change: &Change) -> u64 {
-        let Change::Keep(ahead, _) = change else { panic!("not a keep") };
+    fn keep_at(&self, change: &LogChange) -> u64 {
+        let LogChange::Keep(ahead, _) = change else { panic!("not a keep") };
         (self.next() - 1).saturating_add_signed(*ahead).max(self.base())
     }
 }
 
-impl From<Recalled> for Model {
-    fn from(recalled: Recalled) -> Self {
+impl From<DiskContents> for LogModel {
+    fn from(recalled: DiskContents) -> Self {
         let model = Self { snapshot: recalled.snapshot, records: recalled.records };
         assert_eq!(recalled.first, model.base() + 1);
         model

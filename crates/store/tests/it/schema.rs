@@ -1,27 +1,27 @@
-//! [store-08]: other schemas, other formats and strangers' files are told apart, and nothing of theirs is
+//! [store-08]: other schemas, other formats and other programs' files are told apart, and none of them is
 //! touched.
 
 use crate::bench::{SCHEMA, SMALL};
 use machine::Rng;
-use machine::disk::Recalled;
-use store::{Log, Media, Memory, StoreError};
+use machine::disk::DiskContents;
+use store::{Log, Media, MemoryDisk, StoreError};
 
 const NEWER: u64 = 0xbeef;
 
-fn disk() -> Memory {
-    let (mut log, _) = Log::open(Memory::new(), SCHEMA, SMALL).unwrap();
+fn disk() -> MemoryDisk {
+    let (mut log, _) = Log::open(MemoryDisk::new(), SCHEMA, SMALL).unwrap();
     log.append(1, &[b"one".to_vec(), b"two".to_vec()]).unwrap();
     log.keep(1, b"old shape").unwrap();
     log.append(3, &[b"three".to_vec()]).unwrap();
     log.into_media()
 }
 
-fn refusal(disk: &mut Memory, schema: u64) -> StoreError {
+fn refusal(disk: &mut MemoryDisk, schema: u64) -> StoreError {
     let before: Vec<_> = disk.list().unwrap().iter().map(|name| disk.read(name)).collect();
     let operations = disk.operations();
     let error = Log::open(&mut *disk, schema, SMALL).unwrap_err();
     let after: Vec<_> = disk.list().unwrap().iter().map(|name| disk.read(name)).collect();
-    assert_eq!((after, disk.operations()), (before, operations), "what is refused is left alone");
+    assert_eq!((after, disk.operations()), (before, operations), "a refused disk is left as it was");
     error
 }
 
@@ -76,18 +76,21 @@ fn migration_may_be_interrupted() {
 }
 
 #[test]
-fn opening_to_migrate_what_needs_none_is_opening() {
+fn opening_to_migrate_the_same_schema_is_opening() {
     let (mut log, opened) = Log::open_to_migrate(disk(), SCHEMA, SMALL).unwrap();
     assert_eq!(opened.schema, Some(SCHEMA));
     assert_eq!(log.append(4, &[b"four".to_vec()]), Ok(()));
-    let (_, opened) = Log::open_to_migrate(Memory::new(), SCHEMA, SMALL).unwrap();
-    assert_eq!((opened.schema, opened.recalled), (None, Recalled { first: 1, ..Recalled::default() }));
+    let (_, opened) = Log::open_to_migrate(MemoryDisk::new(), SCHEMA, SMALL).unwrap();
+    assert_eq!(
+        (opened.schema, opened.recalled),
+        (None, DiskContents { first: 1, ..DiskContents::default() })
+    );
 }
 
 #[test]
 fn mixed_schemas_are_refused_either_way() {
     let mut disk = disk();
-    let (mut other, _) = Log::open(Memory::new(), NEWER, SMALL).unwrap();
+    let (mut other, _) = Log::open(MemoryDisk::new(), NEWER, SMALL).unwrap();
     other.append(1, &[b"uno".to_vec(), b"due".to_vec(), b"tre".to_vec()]).unwrap();
     let name = "log-00000000000000000001";
     disk.remove(name).unwrap();
@@ -99,14 +102,16 @@ fn mixed_schemas_are_refused_either_way() {
 }
 
 #[test]
-fn strangers_files_are_left_alone() {
+fn files_of_other_programs_are_left_alone() {
     for name in ["log-00000000000000000001", "snap-00000000000000000007"] {
-        let mut disk =
-            Memory::holding([(name, b"A letter to my grandmother, which is longer than a header.".to_vec())]);
+        let mut disk = MemoryDisk::holding([(
+            name,
+            b"A letter to my grandmother, which is longer than a header.".to_vec(),
+        )]);
         let error = refusal(&mut disk, SCHEMA);
         assert_eq!(error, StoreError::Foreign { file: name.to_owned() });
     }
-    let mut disk = Memory::holding([("notes.txt", b"remember the milk".to_vec())]);
+    let mut disk = MemoryDisk::holding([("notes.txt", b"remember the milk".to_vec())]);
     let (mut log, _) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
     log.append(1, &[b"one".to_vec()]).unwrap();
     assert_eq!(disk.read("notes.txt").unwrap(), b"remember the milk");
@@ -122,7 +127,7 @@ fn another_format_is_named() {
         let payload = if checked == 36 { &bytes[40..] } else { &[] };
         let checksum = crc32c::crc32c_append(crc32c::crc32c(&bytes[..checked]), payload);
         bytes[checked..checked + 4].copy_from_slice(&checksum.to_le_bytes());
-        let error = refusal(&mut Memory::holding([(name, bytes)]), SCHEMA);
+        let error = refusal(&mut MemoryDisk::holding([(name, bytes)]), SCHEMA);
         assert_eq!(error, StoreError::Version { file: name.to_owned(), found: 2 });
         assert!(error.to_string().contains("has format 2, this program knows format 1"), "{error}");
     }

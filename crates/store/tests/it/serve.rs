@@ -1,38 +1,39 @@
-//! A machine's requests and their answers; what is refused; [store-04].
+//! A machine's requests and their answers; refused requests; [store-04].
 
 use crate::bench::{SCHEMA, SMALL};
-use machine::disk::{Done, Recalled, Request};
+use machine::disk::{DiskContents, DiskReply, DiskRequest};
 use machine::{Rng, Ticket};
 use store::config::{APPEND_MAX, INDEX_MAX, RECORD_MAX};
-use store::{Limits, Log, MediaError, Memory, StoreError};
+use store::{Log, LogLimits, MediaError, MemoryDisk, StoreError};
 
-fn new_log() -> Log<Memory> {
-    Log::open(Memory::new(), SCHEMA, SMALL).unwrap().0
+fn new_log() -> Log<MemoryDisk> {
+    Log::open(MemoryDisk::new(), SCHEMA, SMALL).unwrap().0
 }
 
-fn append(ticket: u64, first: u64, records: &[&[u8]]) -> Request {
+fn append(ticket: u64, first: u64, records: &[&[u8]]) -> DiskRequest {
     let records = records.iter().map(|record| record.to_vec()).collect();
-    Request::Append { ticket: Ticket(ticket), first, records }
+    DiskRequest::Append { ticket: Ticket(ticket), first, records }
 }
 
 #[test]
 fn requests_are_answered() {
     let mut log = new_log();
-    let persisted = |ticket| Done::Persisted { ticket: Ticket(ticket) };
+    let persisted = |ticket| DiskReply::Persisted { ticket: Ticket(ticket) };
     assert_eq!(log.serve(append(1, 1, &[b"a", b"b", b"c"])), persisted(1));
-    assert_eq!(log.serve(Request::Cut { ticket: Ticket(2), from: 3 }), persisted(2));
+    assert_eq!(log.serve(DiskRequest::Cut { ticket: Ticket(2), from: 3 }), persisted(2));
     assert_eq!(
-        log.serve(Request::Keep { ticket: Ticket(3), index: 1, snapshot: b"A".to_vec() }),
+        log.serve(DiskRequest::Keep { ticket: Ticket(3), index: 1, snapshot: b"A".to_vec() }),
         persisted(3)
     );
-    let recalled = Recalled { snapshot: Some((1, b"A".to_vec())), first: 2, records: vec![b"b".to_vec()] };
-    let recall = Request::Recall { ticket: Ticket(4) };
-    assert_eq!(log.serve(recall), Done::Recalled { ticket: Ticket(4), recalled });
+    let recalled =
+        DiskContents { snapshot: Some((1, b"A".to_vec())), first: 2, records: vec![b"b".to_vec()] };
+    let recall = DiskRequest::Recall { ticket: Ticket(4) };
+    assert_eq!(log.serve(recall), DiskReply::Recalled { ticket: Ticket(4), recalled });
     assert_eq!(log.serve(append(5, 3, &[])), persisted(5));
     assert_eq!(log.failure(), None);
 }
 
-/// What is refused changes nothing, and does no harm.
+/// A refused request changes nothing, and does no harm.
 #[test]
 fn wrong_requests_are_refused() {
     let mut log = new_log();
@@ -45,7 +46,7 @@ fn wrong_requests_are_refused() {
     assert_eq!(log.cut(1), Err(StoreError::CutInSnapshot { from: 1, snapshot: 1 }));
     assert_eq!(log.keep(0, b""), Err(StoreError::OldSnapshot { index: 0, snapshot: 1 }));
     assert_eq!(log.keep(u64::MAX, b""), Err(StoreError::IndexTooHigh(u64::MAX)));
-    assert_eq!(log.serve(append(7, 9, &[b"x"])), Done::Failed { ticket: Ticket(7) });
+    assert_eq!(log.serve(append(7, 9, &[b"x"])), DiskReply::Failed { ticket: Ticket(7) });
     assert_eq!(log.failure(), Some(&StoreError::NotNext { expected: 3, found: 9 }));
     assert_eq!(log.append(3, &[b"c".to_vec()]), Ok(()));
 }
@@ -66,7 +67,7 @@ fn the_last_numbers_can_be_used() {
 fn the_longest_record_fits() {
     let mut log = new_log();
     log.append(1, &[vec![7; RECORD_MAX]]).unwrap();
-    let (_, opened) = Log::open(log.into_media(), SCHEMA, Limits::default()).unwrap();
+    let (_, opened) = Log::open(log.into_media(), SCHEMA, LogLimits::default()).unwrap();
     assert_eq!(opened.recalled.records[0].len(), RECORD_MAX);
 }
 
@@ -76,12 +77,12 @@ fn a_failed_sync_poisons() {
     let mut log = new_log();
     log.append(1, &[b"a".to_vec()]).unwrap();
     log.media_mut().fail_next_sync(&mut Rng::seeded(1));
-    assert_eq!(log.serve(append(1, 2, &[b"b"])), Done::Failed { ticket: Ticket(1) });
+    assert_eq!(log.serve(append(1, 2, &[b"b"])), DiskReply::Failed { ticket: Ticket(1) });
     let why = log.failure().cloned();
     assert!(matches!(why, Some(StoreError::Media(MediaError::Failed { .. }))), "{why:?}");
-    assert_eq!(log.serve(append(2, 2, &[b"b"])), Done::Failed { ticket: Ticket(2) });
-    assert_eq!(log.serve(Request::Recall { ticket: Ticket(3) }), Done::Failed { ticket: Ticket(3) });
-    assert_eq!(log.failure().cloned(), why, "the first failure is the one to be told");
+    assert_eq!(log.serve(append(2, 2, &[b"b"])), DiskReply::Failed { ticket: Ticket(2) });
+    assert_eq!(log.serve(DiskRequest::Recall { ticket: Ticket(3) }), DiskReply::Failed { ticket: Ticket(3) });
+    assert_eq!(log.failure().cloned(), why, "the first failure is reported");
     let (mut log, opened) = Log::open(log.into_media(), SCHEMA, SMALL).unwrap();
     let next = opened.recalled.first + opened.recalled.records.len() as u64;
     assert_eq!(log.append(next, &[b"c".to_vec()]), Ok(()));

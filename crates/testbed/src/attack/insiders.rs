@@ -1,8 +1,8 @@
-//! Players with a good token and a program of their own.
+//! Players with a valid token and a program of their own.
 
-use super::strangers::{connect, ending, endpoint, hello, native, say};
-use super::{Arena, Fate, PROTOCOL, Seen, noise};
-use client::{HostInfo, Lobby, SessionInfo};
+use super::unauthenticated::{connect, ending, endpoint, hello, native, send_on_stream};
+use super::{AttackRun, ExpectedOutcome, ObservedClose, PROTOCOL, noise};
+use client::{HostInfo, LobbyClient, SessionInfo};
 use game::PlayerId;
 use machine::{Rng, Time};
 use net::frame::{self, Assembler, Control, HOST_FRAME_MAX};
@@ -11,138 +11,169 @@ use space::{Epoch, Motion};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use zone::{Down, Msg, Peer, Up};
+use zone::{BetweenReplicas, FromPlayer, ToPlayer, ZoneMsg};
 
-/// How long a host gets to close a connection that must be closed, or not to close one that must not.
-const LOOK_AFTER: Duration = Duration::from_millis(500);
+/// Time that a host gets to close a connection that must be closed, or to leave one open that must stay open.
+const OBSERVED_FOR: Duration = Duration::from_millis(500);
 
-/// What is sent at once, beyond any rate.
+/// Messages sent at once, above any rate.
 const FLOOD: usize = 400;
 
-pub(super) fn spawn(arena: &Arc<Arena>, fighting: &mut JoinSet<()>) {
-    for number in 1..arena.insiders.len() {
-        let it = arena.clone();
-        fighting.spawn(async move {
-            if let Err(error) = misbehave(&it, number).await {
-                it.surprise(format!("insiders: {error:#}"));
+pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
+    for number in 1..run.insiders.len() {
+        let it = run.clone();
+        tasks.spawn(async move {
+            if let Err(error) = attack_as_player(&it, number).await {
+                it.unexpected(format!("insiders: {error:#}"));
             }
         });
     }
 }
 
-/// A message of a zone, framed for one.
-fn framed(zone: u32, msg: &Msg) -> Vec<u8> {
-    let mut message = vec![0];
+/// A message of a zone, framed for a zone.
+fn framed(zone: u32, msg: &ZoneMsg) -> Vec<u8> {
+    let mut message = vec![0]; // The first byte says that a zone's message follows.
     message.extend(postcard::to_stdvec(msg).expect("plain data encodes"));
     frame::framed(zone, &message).to_vec()
 }
 
-/// What an insider does: its name, what goes over the stream and by datagram, and what must come of it.
-struct Deed {
+/// One attack: its name, bytes over the stream and by datagram, and the expected outcome.
+struct AttackStep {
     attack: &'static str,
     stream: Vec<Vec<u8>>,
     datagrams: Vec<Vec<u8>>,
-    fate: Fate,
+    expected: ExpectedOutcome,
 }
 
-const CLOSED: Fate = Fate::Closed(&[PROTOCOL]);
+const CLOSED: ExpectedOutcome = ExpectedOutcome::Closed(&[PROTOCOL]);
 
-fn says(attack: &'static str, bytes: Vec<u8>, fate: Fate) -> Deed {
-    Deed { attack, stream: vec![bytes], datagrams: Vec::new(), fate }
+fn over_stream(attack: &'static str, bytes: Vec<u8>, expected: ExpectedOutcome) -> AttackStep {
+    AttackStep { attack, stream: vec![bytes], datagrams: Vec::new(), expected }
 }
 
-fn act(number: u64, length: usize) -> Msg {
+fn act(number: u64, length: usize) -> ZoneMsg {
     let action = vec![7; length].into();
-    Msg::Up(Up::Act { number, acked: 0, motion: Motion::default(), action })
+    ZoneMsg::FromPlayer(FromPlayer::Act { number, acked: 0, motion: Motion::default(), action })
 }
 
-fn enter(player: u64, session: u64, name: &str) -> Msg {
-    Msg::Up(Up::Enter { player: PlayerId(player), session, name: name.to_owned(), seen: None })
+fn enter(player: u64, session: u64, name: &str) -> ZoneMsg {
+    ZoneMsg::FromPlayer(FromPlayer::Enter {
+        player: PlayerId(player),
+        session,
+        name: name.to_owned(),
+        seen: None,
+    })
 }
 
-/// As many kinds as `draw` knows.
+/// Number of kinds that `draw` knows.
 const KINDS: u64 = 20;
 
-fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> Deed {
-    let msg = |attack, msg: &Msg| says(attack, framed(1, msg), CLOSED);
-    let control = |attack, it: &Control| says(attack, frame::control(it).to_vec(), CLOSED);
+fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> AttackStep {
+    let msg = |attack, msg: &ZoneMsg| over_stream(attack, framed(1, msg), CLOSED);
+    let control = |attack, it: &Control| over_stream(attack, frame::control(it).to_vec(), CLOSED);
     let (me, session, name) = (info.player, info.session, info.name.as_str());
-    let moves = || framed(1, &Msg::Up(Up::Move(Motion::default())));
+    let moves = || framed(1, &ZoneMsg::FromPlayer(FromPlayer::Move(Motion::default())));
     match kind {
-        0 => says("noise for a zone", frame::framed(1, &noise(rng, 60)).to_vec(), CLOSED),
-        1 => says("a message cut short", frame::framed(1, &[0, 1, 1, 200]).to_vec(), CLOSED),
+        0 => over_stream("noise for a zone", frame::framed(1, &noise(rng, 60)).to_vec(), CLOSED),
+        1 => over_stream("a message cut short", frame::framed(1, &[0, 1, 1, 200]).to_vec(), CLOSED),
         2 => {
-            let nowhere = framed(77, &Msg::Up(Up::Ack(1)));
+            let nowhere = framed(77, &ZoneMsg::FromPlayer(FromPlayer::Ack(1)));
             let stream = vec![nowhere; 50];
-            Deed {
+            AttackStep {
                 attack: "messages for a zone that is not there",
                 stream,
                 datagrams: Vec::new(),
-                fate: Fate::GoesOn,
+                expected: ExpectedOutcome::StaysOpen,
             }
         }
-        3 => msg("a beacon as if from a replica", &Msg::Peer(Epoch(99), Peer::Beacon { sent: Time::ZERO })),
+        3 => msg(
+            "a beacon as if from a replica",
+            &ZoneMsg::BetweenReplicas(Epoch(99), BetweenReplicas::Beacon { sent: Time::ZERO }),
+        ),
         4 => msg(
             "records as if from a primary",
-            &Msg::Peer(Epoch(99), Peer::Append { first: 1, records: Vec::new() }),
+            &ZoneMsg::BetweenReplicas(Epoch(99), BetweenReplicas::Append { first: 1, records: Vec::new() }),
         ),
         5 => msg(
             "news as if from a zone",
-            &Msg::Down(space::ZoneId(1), Epoch(99), Down::NotHere { primary: None }),
+            &ZoneMsg::ToPlayer(space::ZoneId(1), Epoch(99), ToPlayer::NotHere { primary: None }),
         ),
-        6 => msg("entering as somebody else", &enter(me + 1, session, name)),
+        6 => msg("entering as another player", &enter(me + 1, session, name)),
         7 => msg("entering another session", &enter(me, session + 1, name)),
         8 => msg("entering under another name", &enter(me, session, "admin")),
         9 => msg("an action of 4100 bytes", &act(1, 4_100)),
-        10 => says("a frame of 5000 bytes", frame::framed(1, &vec![0; 5_000]).to_vec(), CLOSED),
-        11 => says("a frame that claims 2 GiB", vec![0xff, 0xff, 0xff, 0xff, 0x07, 0], CLOSED),
+        10 => over_stream("a frame of 5000 bytes", frame::framed(1, &vec![0; 5_000]).to_vec(), CLOSED),
+        11 => over_stream("a frame that claims 2 GiB", vec![0xff, 0xff, 0xff, 0xff, 0x07, 0], CLOSED),
         12 => control("a second greeting", &Control::Hello { version: 1, token: "again".to_owned() }),
         13 => control("a welcome for the host", &Control::Welcome { host: 1, zones: vec![1] }),
-        14 => says("an unknown control message from inside", frame::framed(0, &[200]).to_vec(), CLOSED),
-        15 => says("poses for a zone", frame::framed(1, &[1, 1, 2, 3]).to_vec(), CLOSED),
+        14 => {
+            over_stream("an unknown control message from inside", frame::framed(0, &[200]).to_vec(), CLOSED)
+        }
+        15 => over_stream("poses for a zone", frame::framed(1, &[1, 1, 2, 3]).to_vec(), CLOSED),
         16 => {
             let datagrams = vec![noise(rng, 300)];
-            Deed { attack: "datagrams of noise", stream: Vec::new(), datagrams, fate: CLOSED }
+            AttackStep { attack: "datagrams of noise", stream: Vec::new(), datagrams, expected: CLOSED }
         }
         17 => {
             let stream: Vec<_> = (1..=FLOOD as u64).map(|it| framed(1, &act(it, 900))).collect();
-            Deed { attack: "actions beyond the rate", stream, datagrams: Vec::new(), fate: Fate::GoesOn }
+            AttackStep {
+                attack: "actions beyond the rate",
+                stream,
+                datagrams: Vec::new(),
+                expected: ExpectedOutcome::StaysOpen,
+            }
         }
         18 => {
             let stream = vec![framed(1, &enter(me, session, name)); FLOOD];
-            Deed { attack: "entering beyond the rate", stream, datagrams: Vec::new(), fate: Fate::GoesOn }
+            AttackStep {
+                attack: "entering beyond the rate",
+                stream,
+                datagrams: Vec::new(),
+                expected: ExpectedOutcome::StaysOpen,
+            }
         }
         _ => {
             let datagrams = vec![moves(); 10 * FLOOD];
-            Deed { attack: "datagrams beyond the rate", stream: Vec::new(), datagrams, fate: Fate::GoesOn }
+            AttackStep {
+                attack: "datagrams beyond the rate",
+                stream: Vec::new(),
+                datagrams,
+                expected: ExpectedOutcome::StaysOpen,
+            }
         }
     }
 }
 
-async fn misbehave(arena: &Arena, number: usize) -> anyhow::Result<()> {
-    let (endpoint, mut rng) = (endpoint(number as u8)?, arena.rng());
-    let door = Lobby::new(&arena.lobby.to_string());
+async fn attack_as_player(run: &AttackRun, number: usize) -> anyhow::Result<()> {
+    let (endpoint, mut rng) = (endpoint(number as u8)?, run.rng());
+    let lobby_client = LobbyClient::new(&run.lobby.to_string());
     let mut kind = number as u64;
-    while !arena.is_over() {
-        let info = door.session(&arena.insiders[number]).await?;
+    while !run.is_over() {
+        let info = lobby_client.session(&run.insiders[number]).await?;
         kind = (kind + 1) % KINDS;
-        let deed = draw(kind, &info, &mut rng);
+        let step = draw(kind, &info, &mut rng);
         let host = &info.hosts[rng.below(info.hosts.len() as u64) as usize];
-        let Some((connection, send, receive)) = come_in(&endpoint, host, &info).await? else {
-            continue; // The host has no room for newcomers at the moment.
+        let Some((connection, send, receive)) = enter_world(&endpoint, host, &info).await? else {
+            continue; // The host has no slot for new connections at the moment.
         };
-        let seen = commit(arena, &deed, &connection, send, receive).await;
-        arena.judge(deed.attack, &deed.fate, seen);
+        let outcome = perform(run, &step, &connection, send, receive).await;
+        run.judge(step.attack, &step.expected, outcome);
         connection.close(0_u32.into(), b"");
     }
     Ok(())
 }
 
-type Inside = (Connection, SendStream, RecvStream);
+type PlayerStreams = (Connection, SendStream, RecvStream);
 
-async fn come_in(endpoint: &Endpoint, host: &HostInfo, info: &SessionInfo) -> anyhow::Result<Option<Inside>> {
+async fn enter_world(
+    endpoint: &Endpoint,
+    host: &HostInfo,
+    info: &SessionInfo,
+) -> anyhow::Result<Option<PlayerStreams>> {
     let Some(connection) = connect(endpoint, host, &native(host)?).await else { return Ok(None) };
-    let Some((mut send, mut receive)) = say(&connection, &hello(&host.token)).await else { return Ok(None) };
+    let Some((mut send, mut receive)) = send_on_stream(&connection, &hello(&host.token)).await else {
+        return Ok(None);
+    };
     let Some(Control::Welcome { .. }) = next_control(&mut receive).await else { return Ok(None) };
     let entering = framed(1, &enter(info.player, info.session, &info.name));
     if send.write_all(&entering).await.is_err() {
@@ -151,10 +182,10 @@ async fn come_in(endpoint: &Endpoint, host: &HostInfo, info: &SessionInfo) -> an
     Ok(Some((connection, send, receive)))
 }
 
-/// The next control message; `None` if none comes.
+/// The next control message; `None` if none comes in time.
 async fn next_control(receive: &mut RecvStream) -> Option<Control> {
     let mut assembler = Assembler::new(HOST_FRAME_MAX);
-    tokio::time::timeout(super::ANSWER_WITHIN, async {
+    tokio::time::timeout(super::ANSWER_TIMEOUT, async {
         loop {
             while let Some(body) = assembler.body().ok()? {
                 if let Ok((frame::CONTROL, message)) = frame::open(&body) {
@@ -168,32 +199,32 @@ async fn next_control(receive: &mut RecvStream) -> Option<Control> {
     .ok()?
 }
 
-async fn commit(
-    arena: &Arena,
-    deed: &Deed,
+async fn perform(
+    run: &AttackRun,
+    step: &AttackStep,
     connection: &Connection,
     mut send: SendStream,
     mut receive: RecvStream,
-) -> Seen {
-    for datagram in &deed.datagrams {
+) -> ObservedClose {
+    for datagram in &step.datagrams {
         let _ = connection.send_datagram_wait(datagram.clone().into()).await;
     }
-    arena.sent(deed.attack, (deed.datagrams.len() + deed.stream.len()) as u64);
+    run.sent(step.attack, (step.datagrams.len() + step.stream.len()) as u64);
     let flood = async {
-        for bytes in &deed.stream {
+        for bytes in &step.stream {
             if send.write_all(bytes).await.is_err() {
                 return;
             }
         }
     };
-    // A host that slows us down does not read on; that is all we get to see of it.
-    let _ = tokio::time::timeout(2 * LOOK_AFTER, flood).await;
-    match deed.fate {
-        Fate::Closed(_) => ending(connection, super::ANSWER_WITHIN).await,
-        Fate::GoesOn => {
-            // Reading on what the host says is what an honest player would do, too.
+    // A host that slows us down stops reading; nothing more of it is visible here.
+    let _ = tokio::time::timeout(2 * OBSERVED_FOR, flood).await;
+    match step.expected {
+        ExpectedOutcome::Closed(_) => ending(connection, super::ANSWER_TIMEOUT).await,
+        ExpectedOutcome::StaysOpen => {
+            // Reads on, as an honest player would: an unread stream would get us disconnected as slow.
             let reading = async { while let Ok(Some(_)) = receive.read_chunk(64 * 1024, true).await {} };
-            let _ = tokio::time::timeout(LOOK_AFTER, reading).await;
+            let _ = tokio::time::timeout(OBSERVED_FOR, reading).await;
             ending(connection, Duration::ZERO).await
         }
     }

@@ -1,18 +1,18 @@
-//! Attacks on a world's doors, each with what must come of it. They run until the arena closes.
+//! Attacks on a world's open ports, each with its expected outcome. They run until the time is over.
 //!
-//! | module | who attacks |
+//! | module | attacker |
 //! |---|---|
-//! | `raw` | whoever can send UDP |
-//! | `strangers` | whoever can speak QUIC, and has no token that is good |
-//! | `insiders` | a player with a good token and a program of their own |
-//! | `sockets` | whoever can open a TCP connection: WebSocket and the lobby |
+//! | `raw` | any program that can send UDP |
+//! | `unauthenticated` | a QUIC client without a valid token |
+//! | `insiders` | a player with a valid token and a program of their own |
+//! | `sockets` | any program that can open a TCP connection: WebSocket and the lobby |
 
 mod insiders;
 mod raw;
 mod sockets;
-mod strangers;
+mod unauthenticated;
 
-use client::{HostInfo, Lobby, Pass, SessionInfo};
+use client::{HostInfo, LobbyClient, Pass, SessionInfo};
 use machine::Rng;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,65 +23,65 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How long an answer may take on a machine under attack.
-const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+/// Time that an answer may take on a computer under attack.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// At most so many different surprises are told.
-const SURPRISES_MAX: usize = 20;
+/// The most different unexpected outcomes that are kept.
+const UNEXPECTED_MAX: usize = 20;
 
-/// Players who attack.
+/// Number of players who attack.
 pub const INSIDERS: usize = 4;
 
-/// The most TCP connections that attackers have at once at one door.
+/// The most TCP connections that attackers have at once at one port.
 pub const SOCKETS_MAX: usize = 256;
 
-/// What is attacked, and until when.
-pub struct Arena {
-    /// The lobby.
+/// The target of the attacks, their end, and their outcomes so far.
+pub struct AttackRun {
+    /// TCP address of the lobby.
     pub lobby: SocketAddr,
-    /// The world's folder: who owns it can sign what the lobby never would.
+    /// Folder of the world, with the key that signs tokens: attackers forge some with it.
     pub data: PathBuf,
-    /// The world's name.
+    /// Name of the world, which tokens are signed for.
     pub world: String,
     hosts: Vec<HostInfo>,
     insiders: Vec<Pass>,
     until: Instant,
     least: u64,
     sent: AtomicU64,
-    tallies: Mutex<BTreeMap<&'static str, Tally>>,
-    surprises: Mutex<Vec<String>>,
+    counters: Mutex<BTreeMap<&'static str, AttackCounters>>,
+    unexpected_outcomes: Mutex<Vec<String>>,
     seeds: AtomicU64,
 }
 
-/// What became of one kind of attack.
+/// The outcomes of one kind of attack.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-pub struct Tally {
+pub struct AttackCounters {
     /// Datagrams, frames or requests sent.
     pub sent: u64,
-    /// How often it was refused as it should be.
+    /// Number of times it was refused as expected.
     pub refused: u64,
-    /// How often it was put up with as it should be: ignored, slowed down, answered.
+    /// Number of times it was tolerated as expected: ignored, slowed down, answered.
     pub tolerated: u64,
 }
 
-/// What must come of an attack.
-enum Fate {
-    /// The connection is closed with one of these codes, or never comes about.
+/// The outcome that an attack must have.
+enum ExpectedOutcome {
+    /// The connection is closed with one of these codes, or never opens.
     Closed(&'static [u64]),
-    /// The connection goes on.
-    GoesOn,
+    /// The connection must stay open.
+    StaysOpen,
 }
 
-/// How a connection was when it was looked at: closed with a code, or open.
-type Seen = Option<u64>;
+/// The state of a connection: the code it was closed with, or `None` if it is open.
+type ObservedClose = Option<u64>;
 
-/// Every code of a refusal; a connection that is not let in at all counts as refused.
+/// Codes of [`net::Close`]; a connection that is not accepted at all counts as refused.
 const REFUSED: u64 = 1;
 const PROTOCOL: u64 = 4;
 const GONE: u64 = 0;
 
-impl Arena {
-    /// Prepares attacks until a time, and until at least so much was sent.
+impl AttackRun {
+    /// Prepares attacks until a time, and until at least this much was sent.
     pub async fn new(
         lobby: SocketAddr,
         data: PathBuf,
@@ -89,12 +89,12 @@ impl Arena {
         until: Instant,
         least: u64,
     ) -> anyhow::Result<Arc<Self>> {
-        let door = Lobby::new(&lobby.to_string());
+        let lobby_client = LobbyClient::new(&lobby.to_string());
         let mut insiders = Vec::new();
         for number in 0..INSIDERS {
-            insiders.push(door.guest(&format!("insider-{number}")).await?);
+            insiders.push(lobby_client.guest(&format!("insider-{number}")).await?);
         }
-        let SessionInfo { hosts, .. } = door.session(&insiders[0]).await?;
+        let SessionInfo { hosts, .. } = lobby_client.session(&insiders[0]).await?;
         Ok(Arc::new(Self {
             lobby,
             data,
@@ -104,33 +104,34 @@ impl Arena {
             until,
             least,
             sent: AtomicU64::new(0),
-            tallies: Mutex::default(),
-            surprises: Mutex::default(),
+            counters: Mutex::default(),
+            unexpected_outcomes: Mutex::default(),
             seeds: AtomicU64::new(1),
         }))
     }
 
     /// Runs all attacks side by side until they are over.
-    pub async fn fight(self: &Arc<Self>) {
-        let mut fighting = JoinSet::new();
-        raw::spawn(self, &mut fighting);
-        strangers::spawn(self, &mut fighting);
-        insiders::spawn(self, &mut fighting);
-        sockets::spawn(self, &mut fighting);
-        while let Some(ended) = fighting.join_next().await {
+    pub async fn attack_all(self: &Arc<Self>) {
+        let mut tasks = JoinSet::new();
+        raw::spawn(self, &mut tasks);
+        unauthenticated::spawn(self, &mut tasks);
+        insiders::spawn(self, &mut tasks);
+        sockets::spawn(self, &mut tasks);
+        while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended {
-                self.surprise(format!("an attacker broke: {error}"));
+                self.unexpected(format!("an attacker broke: {error}"));
             }
         }
     }
 
-    /// Whether the time is over.
+    /// Returns whether the time is over.
     fn is_over(&self) -> bool {
         self.until <= Instant::now()
     }
 
-    /// Whether the time is over and enough was sent.
+    /// Returns whether the time is over and enough was sent.
     fn is_enough(&self) -> bool {
+        // On a slow computer the attack goes on until it was large enough to mean something.
         self.is_over() && self.least <= self.total()
     }
 
@@ -139,14 +140,14 @@ impl Arena {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// What became of each kind of attack.
-    pub fn tallies(&self) -> BTreeMap<&'static str, Tally> {
-        locked(&self.tallies).clone()
+    /// Outcomes of each kind of attack.
+    pub fn counters(&self) -> BTreeMap<&'static str, AttackCounters> {
+        lock(&self.counters).clone()
     }
 
-    /// What came out differently than it must.
-    pub fn surprises(&self) -> Vec<String> {
-        locked(&self.surprises).clone()
+    /// Outcomes that differ from the expected ones, as lines for people.
+    pub fn unexpected_outcomes(&self) -> Vec<String> {
+        lock(&self.unexpected_outcomes).clone()
     }
 
     fn rng(&self) -> Rng {
@@ -159,42 +160,45 @@ impl Arena {
 
     fn sent(&self, attack: &'static str, count: u64) {
         self.sent.fetch_add(count, Ordering::Relaxed);
-        locked(&self.tallies).entry(attack).or_default().sent += count;
+        lock(&self.counters).entry(attack).or_default().sent += count;
     }
 
-    fn surprise(&self, what: String) {
-        let mut surprises = locked(&self.surprises);
-        if surprises.len() < SURPRISES_MAX && !surprises.contains(&what) {
-            surprises.push(what);
+    fn unexpected(&self, what: String) {
+        let mut unexpected_outcomes = lock(&self.unexpected_outcomes);
+        // The same outcome may come thousands of times.
+        if unexpected_outcomes.len() < UNEXPECTED_MAX && !unexpected_outcomes.contains(&what) {
+            unexpected_outcomes.push(what);
         }
     }
 
-    /// Compares what came of an attack with what must.
-    fn judge(&self, attack: &'static str, fate: &Fate, seen: Seen) {
-        match (fate, seen) {
-            (Fate::Closed(codes), Some(code)) if codes.contains(&code) => {
-                locked(&self.tallies).entry(attack).or_default().refused += 1;
+    /// Compares the outcome of an attack with the expected one.
+    fn judge(&self, attack: &'static str, expected: &ExpectedOutcome, outcome: ObservedClose) {
+        match (expected, outcome) {
+            (ExpectedOutcome::Closed(codes), Some(code)) if codes.contains(&code) => {
+                lock(&self.counters).entry(attack).or_default().refused += 1;
             }
-            (Fate::GoesOn, None) => locked(&self.tallies).entry(attack).or_default().tolerated += 1,
-            (Fate::Closed(codes), None) => {
-                self.surprise(format!("{attack}: still open, not closed with {codes:?}"))
+            (ExpectedOutcome::StaysOpen, None) => {
+                lock(&self.counters).entry(attack).or_default().tolerated += 1
             }
-            (Fate::Closed(codes), Some(code)) => {
-                self.surprise(format!("{attack}: closed with {code}, not with {codes:?}"));
+            (ExpectedOutcome::Closed(codes), None) => {
+                self.unexpected(format!("{attack}: still open, not closed with {codes:?}"))
             }
-            (Fate::GoesOn, Some(code)) => {
-                self.surprise(format!("{attack}: closed with {code}, should go on"))
+            (ExpectedOutcome::Closed(codes), Some(code)) => {
+                self.unexpected(format!("{attack}: closed with {code}, not with {codes:?}"));
+            }
+            (ExpectedOutcome::StaysOpen, Some(code)) => {
+                self.unexpected(format!("{attack}: closed with {code}, should go on"))
             }
         }
     }
 }
 
-fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An address of this machine that is not the honest players'.
-fn foreign(number: u8) -> IpAddr {
+/// An address of this computer that honest players do not use: limits by address do not affect them.
+fn attacker_address(number: u8) -> IpAddr {
     Ipv4Addr::new(127, 0, 0, 2 + number % 8).into()
 }
 

@@ -1,6 +1,6 @@
-//! Datagrams at the players' port: noise, real first packets with flipped bits, and real ones again and again.
+//! Datagrams to the players' port: noise, real first packets with flipped bits, and real ones repeated.
 
-use super::{Arena, foreign, noise};
+use super::{AttackRun, attacker_address, noise};
 use machine::Rng;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
-/// Datagrams per turn, and turns per second: some thousand a second.
+/// Datagrams per turn, and interval between turns: some thousand a second.
 const TURN: (u64, Duration) = (40, Duration::from_millis(10));
 
-/// How often a first packet is said again from a new port. Each begins a handshake that never ends.
-const ECHO_EVERY: Duration = Duration::from_millis(20);
+/// Interval at which a first packet is repeated from a new port. Each begins a handshake that never ends.
+const REPEAT_EVERY: Duration = Duration::from_millis(20);
 
-pub(super) fn spawn(arena: &Arc<Arena>, fighting: &mut JoinSet<()>) {
-    let it = arena.clone();
-    fighting.spawn(async move {
+pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
+    let it = run.clone();
+    tasks.spawn(async move {
         if let Err(error) = flood(&it).await {
-            it.surprise(format!("raw datagrams: {error:#}"));
+            it.unexpected(format!("raw datagrams: {error:#}"));
         }
     });
-    let it = arena.clone();
-    fighting.spawn(async move {
-        if let Err(error) = echo(&it).await {
-            it.surprise(format!("first packets: {error:#}"));
+    let it = run.clone();
+    tasks.spawn(async move {
+        if let Err(error) = repeat_first_packets(&it).await {
+            it.unexpected(format!("first packets: {error:#}"));
         }
     });
 }
 
-/// A first packet of a real client, caught by somebody who never answers.
-async fn first_packet(arena: &Arena) -> anyhow::Result<Vec<u8>> {
+/// A first packet of a real client, received by a socket that never answers.
+async fn first_packet(run: &AttackRun) -> anyhow::Result<Vec<u8>> {
     let catcher = UdpSocket::bind("127.0.0.1:0").await?;
-    let config = net::endpoint::pinned(arena.hosts[0].certificate().unwrap_or_default())?;
+    let config = net::endpoint::pinned(run.hosts[0].certificate().unwrap_or_default())?;
     let client = net::endpoint::as_players()?;
     let connecting = client.connect_with(config, catcher.local_addr()?, "localhost")?;
     let mut packet = vec![0; 2_048];
@@ -42,16 +42,17 @@ async fn first_packet(arena: &Arena) -> anyhow::Result<Vec<u8>> {
     Ok(packet)
 }
 
-async fn flood(arena: &Arena) -> anyhow::Result<()> {
-    let real = first_packet(arena).await?;
-    let socket = UdpSocket::bind((foreign(0), 0)).await?;
-    let mut rng = arena.rng();
-    while !arena.is_enough() {
-        let to: Vec<SocketAddr> = arena.hosts.iter().map(|it| it.address).collect();
+async fn flood(run: &AttackRun) -> anyhow::Result<()> {
+    let real = first_packet(run).await?;
+    let socket = UdpSocket::bind((attacker_address(0), 0)).await?;
+    let mut rng = run.rng();
+    while !run.is_enough() {
+        let to: Vec<SocketAddr> = run.hosts.iter().map(|it| it.address).collect();
         for _ in 0..TURN.0 {
             let (attack, packet) = draw(&real, &mut rng);
+            // A full socket buffer only means less load.
             let _ = socket.try_send_to(&packet, to[rng.below(to.len() as u64) as usize]);
-            arena.sent(attack, 1);
+            run.sent(attack, 1);
         }
         tokio::time::sleep(TURN.1).await;
     }
@@ -65,7 +66,7 @@ fn draw(real: &[u8], rng: &mut Rng) -> (&'static str, Vec<u8>) {
             ("noise", noise(rng, length))
         }
         1 => {
-            // What looks like the start of a packet of a known or an unknown version.
+            // Like the start of a packet of a known or an unknown version.
             let mut packet = noise(rng, 1_200);
             packet[0] |= 0xc0;
             if rng.coin() {
@@ -85,20 +86,20 @@ fn draw(real: &[u8], rng: &mut Rng) -> (&'static str, Vec<u8>) {
     }
 }
 
-async fn echo(arena: &Arena) -> anyhow::Result<()> {
-    let mut rng = arena.rng();
+async fn repeat_first_packets(run: &AttackRun) -> anyhow::Result<()> {
+    let mut rng = run.rng();
     let mut sockets = Vec::new();
-    while !arena.is_over() {
-        // A fresh one now and then, so that it is the first of a handshake the host has not seen.
-        let real = first_packet(arena).await?;
+    while !run.is_over() {
+        // A fresh one now and then, so that it begins a handshake that the host has not seen.
+        let real = first_packet(run).await?;
         for _ in 0..20 {
-            let socket = UdpSocket::bind((foreign(1), 0)).await?;
-            socket.send_to(&real, arena.host(&mut rng).address).await?;
-            arena.sent("first packets, again from new ports", 1);
+            let socket = UdpSocket::bind((attacker_address(1), 0)).await?;
+            socket.send_to(&real, run.host(&mut rng).address).await?;
+            run.sent("first packets, again from new ports", 1);
             sockets.push(socket);
-            tokio::time::sleep(ECHO_EVERY).await;
+            tokio::time::sleep(REPEAT_EVERY).await;
         }
-        sockets.truncate(100);
+        sockets.truncate(100); // Bounds the open sockets.
     }
     Ok(())
 }

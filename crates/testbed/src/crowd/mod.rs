@@ -1,191 +1,192 @@
 //! Bots as real clients: each has its own session and connections, and is measured.
 
-mod entry;
-mod experience;
-mod map;
+mod bot_login;
+mod lobby_lock;
+mod measurements;
+mod regions;
 mod report;
-mod turns;
 
 pub use report::CrowdReport;
 
 use crate::TestedGame;
-use client::{Counts, HistoryWriter, Stay, Transport};
-use entry::Entry;
-use experience::{Experience, Passed};
+use bot_login::BotLogin;
+use client::{HistoryWriter, Session, SessionCounters, Transport};
 use machine::Span;
-use node::Client as Node;
+use measurements::{BotMeasurements, TrafficTotals};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How long bots may take to hear their last answers: what has not come by then counts as an error, so a busy machine
-/// gets more than enough.
-const LAST_ANSWERS: Duration = Duration::from_secs(30);
+/// Time that bots may take to get their last answers: later ones count as errors, so a busy computer gets more than
+/// enough.
+const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long bots that have a session may take to enter the world before measuring begins.
-const ENTERED_WITHIN: Duration = Duration::from_secs(20);
+/// Time that bots with a session may take to enter the world before measuring begins.
+const ENTER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The behaviour of a crowd whose bots take those of [`TestedGame::mixed_bots`] in turn.
 pub const MIXED: &str = "mixed";
 
-/// What a crowd is like.
+/// The options of a crowd.
 #[derive(Clone)]
 pub struct CrowdOptions {
-    /// The game they play.
+    /// Game that the bots play.
     pub game: Arc<dyn TestedGame>,
-    /// The lobby.
+    /// Address of the lobby, as host and port.
     pub lobby: String,
-    /// How many.
+    /// Number of bots in the crowd.
     pub count: usize,
-    /// What they do: a bot's name, or [`MIXED`].
+    /// Name of a bot of the game, or [`MIXED`].
     pub behaviour: String,
-    /// How they connect.
+    /// Transport of the bots' connections.
     pub transport: Transport,
-    /// Where to write their history.
+    /// Writer of the bots' common history.
     pub history: HistoryWriter,
-    /// Where their chance starts.
+    /// Random seed of the crowd.
     pub seed: u64,
-    /// How often each decides; `None` as bots do.
+    /// Interval at which each bot decides; `None` for the bots' own.
     pub pace: Option<Span>,
 }
 
-/// A crowd of bots.
-pub struct Crowd {
+/// A crowd of bots in a world.
+pub struct BotCrowd {
     game: Arc<dyn TestedGame>,
-    stays: Vec<Stay>,
-    calm: Arc<AtomicBool>,
-    experience: Arc<Mutex<Experience>>,
+    sessions: Vec<Session>,
+    paused: Arc<AtomicBool>,
+    measurements: Arc<Mutex<BotMeasurements>>,
     began: Instant,
-    /// What had passed when measuring began.
-    base: Passed,
+    /// Totals at the time when measuring began.
+    base: TrafficTotals,
     failed: u64,
 }
 
-impl Crowd {
-    /// Brings a crowd in. Returns when all are in or have failed to.
+impl BotCrowd {
+    /// Logs in all bots. Returns when every one has entered or failed.
     pub async fn enter(options: CrowdOptions) -> anyhow::Result<Self> {
         let (count, lobby) = (options.count, options.lobby.clone());
-        let (calm, game) = (Arc::new(AtomicBool::new(false)), options.game.clone());
-        let experience = Arc::new(Mutex::new(Experience::new()?));
-        let entry = Arc::new(Entry::new(options, calm.clone(), experience.clone())?);
+        let (paused, game) = (Arc::new(AtomicBool::new(false)), options.game.clone());
+        let measurements = Arc::new(Mutex::new(BotMeasurements::new()?));
+        let bot_login = Arc::new(BotLogin::new(options, paused.clone(), measurements.clone())?);
         let mut entering = JoinSet::new();
         for number in 0..count {
-            let entry = entry.clone();
-            entering.spawn(async move { entry.admit(number).await });
+            let bot_login = bot_login.clone();
+            entering.spawn(async move { bot_login.admit(number).await });
         }
-        let (mut stays, mut failed) = (Vec::new(), 0);
-        while let Some(stay) = entering.join_next().await {
-            match stay? {
-                Ok(stay) => stays.push(stay),
+        let (mut sessions, mut failed) = (Vec::new(), 0);
+        while let Some(session) = entering.join_next().await {
+            match session? {
+                Ok(session) => sessions.push(session),
                 Err(error) => {
                     failed += 1;
-                    tracing::warn!(%error, "a bot did not get in");
+                    tracing::warn!(%error, "a bot could not enter");
                 }
             }
         }
-        if stays.is_empty() && 0 < count {
-            anyhow::bail!("no bot got in; is a world running at {lobby}?");
+        if sessions.is_empty() && 0 < count {
+            anyhow::bail!("no bot could enter; is a world running at {lobby}?");
         }
-        let (began, base) = (Instant::now(), Passed::default());
-        let crowd = Self { game, stays, calm, experience, began, base, failed };
-        crowd.until(ENTERED_WITHIN, |it, count| count as u64 <= it.entered).await;
+        let (began, base) = (Instant::now(), TrafficTotals::default());
+        let crowd = Self { game, sessions, paused, measurements, began, base, failed };
+        crowd.until(ENTER_TIMEOUT, |it, count| count as u64 <= it.entered).await;
         Ok(crowd)
     }
 
-    fn experience<R>(&self, look: impl FnOnce(&mut Experience) -> R) -> R {
-        look(&mut self.experience.lock().unwrap_or_else(PoisonError::into_inner))
+    fn measurements<R>(&self, look: impl FnOnce(&mut BotMeasurements) -> R) -> R {
+        look(&mut self.measurements.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn until(&self, within: Duration, done: impl Fn(&mut Experience, usize) -> bool) {
+    async fn until(&self, within: Duration, done: impl Fn(&mut BotMeasurements, usize) -> bool) {
         let deadline = Instant::now() + within;
-        while Instant::now() < deadline && !self.experience(|it| done(it, self.stays.len())) {
+        while Instant::now() < deadline && !self.measurements(|it| done(it, self.sessions.len())) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// How many answers there were so far, for watching.
+    /// Number of answered actions so far.
     pub fn acked(&self) -> u64 {
-        self.experience(|it| it.acked)
+        self.measurements(|it| it.acked)
     }
 
-    /// How many bots came in.
+    /// Number of bots that have a session.
     pub fn bots(&self) -> usize {
-        self.stays.len()
+        self.sessions.len()
     }
 
-    /// Waits until all bots are in; how many are.
-    pub async fn until_in(&self, within: Duration) -> usize {
+    /// Waits until all bots are in the world; returns how many are.
+    pub async fn until_entered(&self, within: Duration) -> usize {
         let deadline = Instant::now() + within;
         loop {
             let mut inside = 0;
-            for stay in &self.stays {
-                inside += usize::from(stay.player.look(|it| it.player().is_in()).await == Some(true));
+            for session in &self.sessions {
+                inside += usize::from(session.player.inspect(|it| it.player().is_in()).await == Some(true));
             }
-            if inside == self.stays.len() || deadline < Instant::now() {
+            if inside == self.sessions.len() || deadline < Instant::now() {
                 return inside;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
 
-    /// The avatars of others that a bot sees, on average.
+    /// Avatars of others that a bot sees, on average.
     pub async fn visible(&self) -> f64 {
         let mut sum = 0;
-        for stay in &self.stays {
+        for session in &self.sessions {
             let game = self.game.clone();
-            sum += stay.player.look(move |it| avatars_in_sight(&*game, it)).await.unwrap_or(0);
+            sum += session.player.inspect(move |it| avatars_in_sight(&*game, it)).await.unwrap_or(0);
         }
-        sum as f64 / self.stays.len().max(1) as f64
+        sum as f64 / self.sessions.len().max(1) as f64
     }
 
     /// The last round trip of every bot, in milliseconds, the shortest first; and the poses that hosts did not send
-    /// because a bot was slow.
+    /// because a bot read too slowly.
     pub fn pings(&self) -> (Vec<f64>, u64) {
-        let traffics = || self.stays.iter().map(|it| &it.counts.traffic);
+        let traffics = || self.sessions.iter().map(|it| &it.counters.traffic);
         let mut pings: Vec<f64> = traffics().map(|it| it.ping.load(Ordering::Relaxed) as f64 / 1e3).collect();
         pings.sort_by(f64::total_cmp);
         (pings, traffics().map(|it| it.lost.load(Ordering::Relaxed)).sum())
     }
 
-    /// What half of the answers took since measuring began, and all but one in a hundred, in milliseconds.
+    /// Median and 99th percentile of the answers' latency since measuring began, in milliseconds.
     pub fn latency(&self) -> (f64, f64) {
-        self.experience(|it| (it.quantile(0.5), it.quantile(0.99)))
+        self.measurements(|it| (it.quantile(0.5), it.quantile(0.99)))
     }
 
-    /// Begins to measure.
+    /// Begins to measure: resets all counters.
     pub async fn measure(&mut self) {
-        self.base = Passed::over(&self.stays).await;
-        self.experience(|it| {
+        self.base = TrafficTotals::over(&self.sessions).await;
+        self.measurements(|it| {
             it.latency.reset();
             (it.acked, it.refused) = (0, 0);
-            it.entered = self.stays.len() as u64;
+            // All bots are in: an entry from now on is a reconnect.
+            it.entered = self.sessions.len() as u64;
         });
         self.began = Instant::now();
     }
 
-    /// Lets the bots rest, waits for their last answers, and says what was measured.
+    /// Stops the bots' decisions, waits for their last answers, and reports the measurements.
     pub async fn finish(self) -> CrowdReport {
         let seconds = self.began.elapsed().as_secs_f64();
-        let passed = Passed::over(&self.stays).await;
-        self.calm.store(true, Ordering::Relaxed);
+        // Before the bots rest, so that the totals fit the measured time.
+        let totals = TrafficTotals::over(&self.sessions).await;
+        self.paused.store(true, Ordering::Relaxed);
         let unanswered = self.last_answers().await;
-        let report = self.report(seconds, passed, unanswered);
+        let report = self.report(seconds, totals, unanswered);
         let mut leaving = JoinSet::new();
-        for stay in self.stays {
-            leaving.spawn(stay.end());
+        for session in self.sessions {
+            leaving.spawn(session.end());
         }
         leaving.join_all().await;
         report
     }
 
-    fn report(&self, seconds: f64, passed: Passed, unanswered: u64) -> CrowdReport {
-        let lost = self.stays.iter().filter(|it| it.counts.ended.load(Ordering::Relaxed)).count() as u64;
-        let redials = self.stays.iter().map(|it| redials(&it.counts)).sum();
-        let per_client = |sum: u64| sum as f64 / (self.stays.len().max(1) as f64 * seconds);
-        let (clients, failed, base) = (self.stays.len(), self.failed, self.base);
-        self.experience(|it| CrowdReport {
+    fn report(&self, seconds: f64, totals: TrafficTotals, unanswered: u64) -> CrowdReport {
+        let lost = self.sessions.iter().filter(|it| it.counters.ended.load(Ordering::Relaxed)).count() as u64;
+        let redials = self.sessions.iter().map(|it| redials(&it.counters)).sum();
+        let per_client = |sum: u64| sum as f64 / (self.sessions.len().max(1) as f64 * seconds);
+        let (clients, failed, base) = (self.sessions.len(), self.failed, self.base);
+        self.measurements(|it| CrowdReport {
             clients,
             actions_acked: it.acked,
             actions_refused: it.refused,
@@ -193,12 +194,13 @@ impl Crowd {
             action_latency_p99_ms: it.quantile(0.99),
             action_latency_max_ms: it.latency.max() as f64 / 1e3,
             actions_per_second: it.acked as f64 / seconds,
-            updates_per_client_second: per_client(passed.poses.saturating_sub(base.poses)),
-            bytes_per_client_second: per_client(passed.bytes - base.bytes),
-            packets_per_client_second: per_client(passed.packets - base.packets),
-            udp_bytes_per_client_second: per_client(passed.udp_bytes - base.udp_bytes),
-            packets_out_per_client_second: per_client(passed.packets_out - base.packets_out),
-            udp_bytes_out_per_client_second: per_client(passed.udp_bytes_out - base.udp_bytes_out),
+            // A machine that has stopped reports no poses, so the sum may fall.
+            updates_per_client_second: per_client(totals.poses.saturating_sub(base.poses)),
+            bytes_per_client_second: per_client(totals.bytes - base.bytes),
+            packets_per_client_second: per_client(totals.packets - base.packets),
+            udp_bytes_per_client_second: per_client(totals.udp_bytes - base.udp_bytes),
+            packets_out_per_client_second: per_client(totals.packets_out - base.packets_out),
+            udp_bytes_out_per_client_second: per_client(totals.udp_bytes_out - base.udp_bytes_out),
             reconnects: it.entered.saturating_sub(clients as u64),
             redials,
             errors: unanswered + lost + it.closed + failed,
@@ -206,13 +208,14 @@ impl Crowd {
         })
     }
 
-    /// Waits for the last answers; how many did not come.
+    /// Waits for the last answers; returns the number that did not come.
     async fn last_answers(&self) -> u64 {
-        let deadline = Instant::now() + LAST_ANSWERS;
+        let deadline = Instant::now() + LAST_ANSWERS_TIMEOUT;
         loop {
             let mut unanswered = 0;
-            for stay in &self.stays {
-                unanswered += stay.player.look(|it| it.player().unanswered() as u64).await.unwrap_or(1);
+            for session in &self.sessions {
+                // A machine that has stopped never answers: that counts as one error.
+                unanswered += session.player.inspect(|it| it.player().unanswered() as u64).await.unwrap_or(1);
             }
             if unanswered == 0 || deadline < Instant::now() {
                 return unanswered;
@@ -222,11 +225,11 @@ impl Crowd {
     }
 }
 
-fn avatars_in_sight(game: &dyn TestedGame, node: &Node) -> usize {
+fn avatars_in_sight(game: &dyn TestedGame, node: &node::ClientNode) -> usize {
     let Some(sight) = node.player().sight(net::clock::now()) else { return 0 };
     sight.objects.values().filter(|it| game.is_avatar(&it.shown)).count()
 }
 
-fn redials(counts: &Counts) -> u64 {
-    counts.redials.load(Ordering::Relaxed)
+fn redials(counters: &SessionCounters) -> u64 {
+    counters.redials.load(Ordering::Relaxed)
 }

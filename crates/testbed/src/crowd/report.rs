@@ -1,23 +1,23 @@
-//! What a crowd reports.
+//! The report of a crowd.
 
 use serde::{Deserialize, Serialize};
 
-/// What was measured.
+/// The measurements of a crowd.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CrowdReport {
-    /// How many bots there were.
+    /// Number of bots that had a session.
     pub clients: usize,
-    /// Actions that were answered.
+    /// Actions that were answered, refusals included.
     pub actions_acked: u64,
-    /// Of these, those that were refused.
+    /// Answered actions that were refused.
     pub actions_refused: u64,
-    /// Half of the answers took less.
+    /// Median of the answers' latency, in milliseconds.
     pub action_latency_p50_ms: f64,
-    /// One in a hundred took longer.
+    /// 99th percentile of the answers' latency, in milliseconds.
     pub action_latency_p99_ms: f64,
-    /// The longest.
+    /// The longest latency, in milliseconds.
     pub action_latency_max_ms: f64,
-    /// Actions answered per second, all together.
+    /// Actions answered per second, all bots together.
     pub actions_per_second: f64,
     /// Poses that arrived, per bot and second.
     pub updates_per_client_second: f64,
@@ -31,12 +31,12 @@ pub struct CrowdReport {
     pub packets_out_per_client_second: f64,
     /// UDP bytes that left, per bot and second.
     pub udp_bytes_out_per_client_second: f64,
-    /// How often a bot came back in after its server was silent.
+    /// Number of times a bot entered again after its primary was silent.
     pub reconnects: u64,
-    /// Connections that were dialled again.
+    /// Connections that were made again.
     pub redials: u64,
     /// Actions that were neither done nor refused by the end, and sessions lost.
     pub errors: u64,
-    /// For how long, in seconds.
+    /// Duration of the measurement, in seconds.
     pub seconds: f64,
 }

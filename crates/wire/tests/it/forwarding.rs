@@ -54,12 +54,12 @@ fn a_cleared_packer_reuses_its_buffers() {
 
 #[test]
 #[should_panic(expected = "are no pose")]
-fn what_no_frame_can_hold_is_our_own_mistake() {
+fn packing_a_pose_that_is_too_long_panics() {
     Packer::new().push(&[0; POSE_MAX + 1]);
 }
 
 proptest! {
-    /// Encoded once, packed, unpacked and packed again by a carrier: the same bytes all along.
+    /// Encoded once, packed, unpacked and packed again by a carrier: the bytes stay the same.
     #[test]
     fn forwarding_changes_nothing(poses in prop::collection::vec(pose(), 0..120)) {
         let made: Vec<_> = poses.iter().map(encoded).collect();
@@ -71,7 +71,7 @@ proptest! {
         prop_assert!(carrier.datagrams().all(|datagram| datagram.len() <= DATAGRAM_MAX));
     }
 
-    /// Not one datagram more than filling them in order needs.
+    /// No more datagrams than filling them in order needs.
     #[test]
     fn no_datagram_begins_while_the_last_has_room(poses in prop::collection::vec(pose(), 0..120)) {
         let mut packer = Packer::new();

@@ -27,10 +27,10 @@ fn datagram_bytes() {
     });
 }
 
-/// What chance alone would hardly write: a datagram that is good but for a few changed bytes.
+/// Inputs that random bytes hardly ever form: a datagram that is good but for a few changed bytes.
 #[test]
 fn damaged_datagrams() {
-    check!().with_iterations(ITERATIONS).with_type::<(Vec<Numbers>, Vec<(u16, u8)>, u16)>().for_each(
+    check!().with_iterations(ITERATIONS).with_type::<(Vec<PoseNumbers>, Vec<(u16, u8)>, u16)>().for_each(
         |(poses, changes, cut)| {
             let mut packer = Packer::new();
             poses.iter().for_each(|&numbers| packer.push(&encoded(&pose_of(numbers))));
@@ -43,9 +43,9 @@ fn damaged_datagrams() {
 }
 
 /// Object, motion and tag as plain numbers, which the fuzzer can draw.
-type Numbers = ([u32; 5], u64, [i32; 4], u16, Option<[u8; 8]>);
+type PoseNumbers = ([u32; 5], u64, [i32; 4], u16, Option<[u8; 8]>);
 
-fn pose_of((names, start, [x, y, vx, vy], heading, tag): Numbers) -> Pose {
+fn pose_of((names, start, [x, y, vx, vy], heading, tag): PoseNumbers) -> Pose {
     let [zone, epoch, counter, generation, sequence] = names;
     // The lowest bit of a name decides about standing still, so that the fuzzer draws both often.
     let speed = |value: i32| if zone % 2 == 0 { 0 } else { value >> 8 };

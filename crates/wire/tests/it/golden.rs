@@ -1,4 +1,4 @@
-//! [wire-06] The formats as tables: `testdata/` holds values and their bytes, which other languages check
+//! [wire-06] The formats as tables: `testdata/` holds values and their bytes, which programs in other languages check
 //! themselves against, and `docs/wire.md` shows one of them.
 
 use crate::sample::encoded;
@@ -112,7 +112,7 @@ fn the_manual_shows_what_the_code_does() {
     }
 }
 
-/// What the manual says a walker costs, with all headers, when 40 of them share a datagram.
+/// The size that the manual states for a walker, with all headers, when 40 of them share a datagram.
 #[test]
 fn a_walker_costs_what_the_manual_says() {
     let walker = encoded(&golden_poses()[1].0);

@@ -1,11 +1,11 @@
 //! [wire-02] Bytes from outside are wrong until proven right: an error, never a panic. And [wire-01]
-//! from its other side: what does decode is the one encoding of its value.
+//! from its other side: bytes that do decode are the one encoding of their value.
 
 use crate::sample::{bytes, encoded, pose};
 use proptest::prelude::*;
 use wire::{DATAGRAM_MAX, DecodeError, Message, POSE_MIN, Packer, Pose, frames};
 
-/// Feeds `bytes` to everything that takes bytes from outside. Whatever they accept must be canonical.
+/// Feeds `bytes` to every function that takes bytes from outside. Accepted bytes must be canonical.
 ///
 /// Returns whether they are a pose.
 pub(crate) fn swallow_pose(bytes: &[u8]) -> bool {

@@ -21,7 +21,7 @@ fn the_extremes_come_back_and_meet_the_limits() {
     assert_eq!(Pose::decode(&encoded(&least)), Ok(least));
 }
 
-/// [wire-03] Decoding allocates nothing, whatever the bytes are.
+/// [wire-03] Decoding allocates nothing, for good bytes and bad ones.
 #[test]
 fn decoding_allocates_nothing() {
     let walker = encoded(&Pose { tag: Some([7; 8]), ..sample_walker() });

@@ -1,4 +1,4 @@
-//! Poses to test with: all values a pose can have, the ends of every range more often than chance would.
+//! Poses to test with: all values of a pose, the ends of every range more often than an even draw would.
 
 use proptest::prelude::*;
 use space::{
@@ -47,7 +47,7 @@ fn object() -> impl Strategy<Value = ObjectId> {
     })
 }
 
-/// Any pose.
+/// Any pose that can be encoded.
 pub(crate) fn pose() -> impl Strategy<Value = Pose> {
     (object(), motion(), any::<Option<[u8; 8]>>()).prop_map(|(object, motion, tag)| Pose {
         object,

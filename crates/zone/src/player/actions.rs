@@ -5,14 +5,15 @@ use machine::Time;
 use serde_bytes::ByteBuf;
 use std::collections::VecDeque;
 
-/// An action that was taken and not answered.
+/// An action that has no result yet.
 #[derive(Clone)]
 pub(super) struct Unanswered {
-    /// The action's name for the owner. It stays when a full stop changes the number.
+    /// The client's name for the action. It stays when a full stop changes the number.
     pub id: u64,
     pub number: u64,
     pub action: ByteBuf,
-    pub wanted: Time,
+    /// Own time of the command.
+    pub since: Time,
 }
 
 pub(super) struct Actions {
@@ -53,21 +54,21 @@ impl Actions {
         &self.unanswered
     }
 
-    /// Takes an action that is wanted now. Gives its number.
-    pub fn take(&mut self, action: ByteBuf, wanted: Time) -> u64 {
+    /// Numbers an action and keeps it until it is answered. Returns its number.
+    pub fn take(&mut self, action: ByteBuf, since: Time) -> u64 {
         let number = self.next;
         self.next += 1;
         self.last_id += 1;
-        self.unanswered.push_back(Unanswered { id: self.last_id, number, action, wanted });
+        self.unanswered.push_back(Unanswered { id: self.last_id, number, action, since });
         number
     }
 
     /// Goes on counting where the zone does. Earlier sessions of the player may have acted; or the world has lost its
     /// last moments in a full stop, and with them actions whose results the player heard.
-    pub fn go_on_from(&mut self, cursor: u64) {
+    pub fn continue_after(&mut self, cursor: u64) {
         let first = self.unanswered.front().map(|it| it.number);
         if first.is_some_and(|first| first <= cursor + 1) {
-            return;
+            return; // The zone has answered the first unanswered one, or expects it next: the numbers fit.
         }
         for (number, it) in (cursor + 1..).zip(&mut self.unanswered) {
             it.number = number;
@@ -79,6 +80,7 @@ impl Actions {
     /// Takes out the action of this number, if it is unanswered.
     pub fn answer(&mut self, number: u64) -> Option<Unanswered> {
         let place = self.unanswered.iter().position(|it| it.number == number)?;
+        // Results may arrive out of order after a switch, so the first gap ends what is acknowledged.
         let answered = self.unanswered.remove(place);
         let first = self.unanswered.front().map_or(self.next, |it| it.number);
         self.acked = self.acked.max(first - 1);

@@ -1,6 +1,6 @@
-//! The replica that the player believes, and how much of its zone's records the player has heard.
+//! The home: the replica that the player believes, and how much of its zone's records the player has heard.
 
-use crate::msg::Down;
+use crate::msg::ToPlayer;
 use crate::record::Index;
 use machine::{Address, Time};
 use space::{Epoch, ObjectId, ZoneId};
@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 
 pub(super) struct Home {
     address: Option<Address>,
-    /// Stays while the zone's replica is being looked for.
+    /// The zone of the last home. Stays while the player searches.
     zone: ZoneId,
     /// The highest epoch heard of, per zone.
     epochs: BTreeMap<ZoneId, Epoch>,
     /// The epoch in which the home let the player in.
     entered: Epoch,
-    /// Number of owners the avatar has had: an earlier owner is not believed.
+    /// Number of ownership changes of the avatar: an earlier owner is not believed.
     incarnation: u32,
-    /// The last record heard of.
+    /// Number of the last record heard of; 0 if of none.
     seen: Index,
     /// Whether the zone has lost some of what the player has seen.
     may_know_less: bool,
-    /// When the home was heard last.
+    /// Own time at which the home was heard last.
     heard: Time,
-    /// When the home was heard last before a silence that was forgiven.
-    forgiven: Option<Time>,
+    /// Value of `heard` before the silence that was excused last.
+    excused: Option<Time>,
 }
 
 impl Home {
@@ -37,7 +37,7 @@ impl Home {
             seen: 0,
             may_know_less: false,
             heard: Time::ZERO,
-            forgiven: None,
+            excused: None,
         }
     }
 
@@ -62,22 +62,23 @@ impl Home {
         self.epochs.get(&zone).copied().unwrap_or(Epoch(0))
     }
 
-    /// Whether this must not be believed. Only the home tells what happens, in the epoch in which it let the player in or
-    /// a later one; other replicas may only offer themselves, and not in an epoch that is over.
+    /// Whether a message must not be believed. Only the home reports events, in the epoch in which it let the player in
+    /// or a later one; other replicas may only let the player in or refuse to, and not in an epoch that is over.
     pub fn is_stale(
         &self,
         from: Address,
         (zone, epoch): (ZoneId, Epoch),
-        down: &Down,
+        msg: &ToPlayer,
         me: Option<ObjectId>,
     ) -> bool {
-        match down {
-            Down::Entered { avatar, incarnation, .. } => {
+        match msg {
+            ToPlayer::Entered { avatar, incarnation, .. } => {
                 let earlier = me == Some(*avatar) && *incarnation < self.incarnation;
                 epoch < self.epoch_of(zone) || earlier
             }
-            Down::Closed(_) => epoch < self.epoch_of(zone),
-            Down::NotHere { .. } => false,
+            ToPlayer::Closed(_) => epoch < self.epoch_of(zone),
+            // It says nothing about the world, and a replica without a role may not know the newest epoch.
+            ToPlayer::NotHere { .. } => false,
             // Datagrams overtake, so the home's own epochs may be heard out of order.
             _ => !self.is(from) || epoch < self.entered,
         }
@@ -113,9 +114,9 @@ impl Home {
         self.heard
     }
 
-    /// Forgives a silence. Gives false for one that was forgiven before.
-    pub fn forgive(&mut self) -> bool {
-        self.forgiven.replace(self.heard) != Some(self.heard)
+    /// Excuses a silence. Returns false for one that was excused before.
+    pub fn excuse_silence(&mut self) -> bool {
+        self.excused.replace(self.heard) != Some(self.heard)
     }
 
     pub const fn may_know_less(&self) -> bool {

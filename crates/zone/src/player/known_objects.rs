@@ -1,25 +1,25 @@
-//! What is in sight, and of each object the newest state that was told.
+//! The objects in sight, and of each object the newest state that a zone has shown.
 
-use crate::msg::Shown;
-use game::Sighted;
+use crate::msg::ShownObject;
+use game::VisibleObject;
 use machine::{Span, Time};
 use space::{Motion, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long it is remembered what was last seen of what is out of sight.
+/// Time for which the version of an object out of sight is remembered.
 const REMEMBERED: Span = Span::from_millis(10_000);
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownVersion {
     incarnation: u32,
     version: u32,
-    /// Since when it is out of sight, if it is.
+    /// Own time since which it is out of sight; `None` if it is in sight.
     hidden: Option<Time>,
 }
 
 pub(super) struct KnownObjects {
-    known: BTreeMap<ObjectId, Known>,
-    in_sight: BTreeMap<ObjectId, Sighted>,
+    known: BTreeMap<ObjectId, KnownVersion>,
+    in_sight: BTreeMap<ObjectId, VisibleObject>,
 }
 
 impl KnownObjects {
@@ -27,11 +27,11 @@ impl KnownObjects {
         Self { known: BTreeMap::new(), in_sight: BTreeMap::new() }
     }
 
-    pub const fn in_sight(&self) -> &BTreeMap<ObjectId, Sighted> {
+    pub const fn in_sight(&self) -> &BTreeMap<ObjectId, VisibleObject> {
         &self.in_sight
     }
 
-    /// Incarnation and version of everything in sight.
+    /// Incarnation and version of every object in sight.
     pub fn versions(&self) -> impl Iterator<Item = (ObjectId, u32, u32)> {
         let in_sight = self.known.iter().filter(|it| it.1.hidden.is_none());
         in_sight.map(|(&id, it)| (id, it.incarnation, it.version))
@@ -43,19 +43,20 @@ impl KnownObjects {
     }
 
     /// Whether a newer state of the object is known.
-    pub fn is_old(&self, it: &Shown) -> bool {
+    pub fn is_old(&self, it: &ShownObject) -> bool {
         let known = self.known.get(&it.object).map(|it| (it.incarnation, it.version));
         known.is_some_and(|known| (it.incarnation, it.version) < known)
     }
 
-    /// Nothing but these is in sight. What is known newer than the home has it stays as it is; the rest will be told.
-    pub fn keep(&mut self, now: Time, objects: &[Shown]) {
+    /// Only these objects are in sight. Those known newer than the home shows them stay as they are; the caller adds
+    /// the rest.
+    pub fn keep(&mut self, now: Time, objects: &[ShownObject]) {
         let kept: BTreeSet<_> = objects.iter().filter(|it| self.is_old(it)).map(|it| it.object).collect();
         self.in_sight.retain(|object, _| kept.contains(object));
         self.hide_rest(now);
     }
 
-    /// What is not in sight is remembered for a while: a zone that has heard less of it than we have may show it again.
+    /// Remembers objects out of sight for a while: a zone that knows an older state than we do may show them again.
     fn hide_rest(&mut self, now: Time) {
         for (object, known) in &mut self.known {
             if !self.in_sight.contains_key(object) {
@@ -66,26 +67,26 @@ impl KnownObjects {
     }
 
     /// An object is new or changed, and not old. The newest motion heard stays.
-    pub fn see(&mut self, shown: Shown) {
-        let Shown { object, incarnation, version, motion, shown } = shown;
-        self.known.insert(object, Known { incarnation, version, hidden: None });
+    pub fn see(&mut self, shown: ShownObject) {
+        let ShownObject { object, incarnation, version, motion, shown } = shown;
+        self.known.insert(object, KnownVersion { incarnation, version, hidden: None });
         let motion = match self.in_sight.get(&object) {
             Some(known) if known.motion.is_newer_than(&motion) => known.motion,
             _ => motion,
         };
-        self.in_sight.insert(object, Sighted { motion, shown: shown.into_vec() });
+        self.in_sight.insert(object, VisibleObject { motion, shown: shown.into_vec() });
     }
 
-    /// An object is gone. Gives its incarnation, if that is news.
+    /// An object is gone. Returns its incarnation, unless a newer state is known.
     pub fn lose(&mut self, now: Time, object: ObjectId, version: u32) -> Option<u32> {
         let known = self.known.get_mut(&object).filter(|it| it.version <= version)?;
-        // A zone that has not heard of the end must not show the object again.
+        // Remembered like an object out of sight: a zone that has not heard of the removal must not show it again.
         (known.version, known.hidden) = (version, Some(now));
         self.in_sight.remove(&object);
         Some(known.incarnation)
     }
 
-    /// These have left the sight.
+    /// These objects have left the sight.
     pub fn hide(&mut self, now: Time, hidden: &[ObjectId]) {
         for object in hidden {
             self.in_sight.remove(object);
@@ -102,7 +103,7 @@ impl KnownObjects {
         }
     }
 
-    /// An object in sight moves like this, whatever was heard.
+    /// An object in sight moves like this, whatever was heard: for the own avatar.
     pub fn put(&mut self, object: ObjectId, motion: Motion) {
         if let Some(known) = self.in_sight.get_mut(&object) {
             known.motion = motion;

@@ -1,11 +1,11 @@
-//! The player's half of the protocol: finds the replica that reigns, numbers actions and sends them until they are answered,
-//! moves the avatar, and knows what is in sight.
+//! The player's half of the protocol: finds the primary, numbers actions and sends them until they are answered,
+//! moves the avatar, and knows the objects in sight.
 //!
-//! It believes the highest epoch it has heard of and none below, and per object the highest (incarnation, version). After any
-//! switch it sends again what was not answered.
+//! It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
+//! version); a later owner of the avatar is the new home. After any change of home it sends unanswered actions again.
 //!
-//! Its parts own their fields and do not know each other; the machine joins them and speaks. `web/client/src/player` has the
-//! same parts, and `testdata/player` shows what both do.
+//! Its parts own their fields and do not know each other; the machine joins them and sends. `web/client/src/player` has
+//! the same parts, and `testdata/player` shows what both do.
 
 mod actions;
 mod avatar;
@@ -19,90 +19,90 @@ mod search;
 
 use crate::config::LATE_MAX;
 use crate::hash;
-use crate::msg::{Closed, Down, Msg, Shown, Up};
+use crate::msg::{Closed, FromPlayer, ShownObject, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::record::{Index, Outcome};
 use crate::rule::{BrokenRules, Rule};
 use actions::{Actions, Unanswered};
-use avatar::Avatar;
+use avatar::OwnAvatar;
 use echo_timer::EchoTimer;
 use game::config::MESSAGE_MAX as ACTION_MAX;
-use game::{PlayerId, Sight};
+use game::{BotView, PlayerId};
 use home::Home;
 use known_objects::KnownObjects;
-use links::Links;
+use links::ReplicaLinks;
 use machine::{
     Address, Input, Lane, LatestKey, LinkNumber, Machine, Outbox, Rng, Span, Time, TimerName, Timers,
 };
-use search::Search;
+use search::HomeSearch;
 use serde_bytes::ByteBuf;
 use space::{Epoch, Heading, Motion, ObjectId, Velocity, ZoneId};
 use std::hash::{Hash, Hasher};
 
-/// A move is said again this often: at first because it may be lost, then to hear that the zone is there.
+/// Interval at which a move is sent again: at first because it may be lost, then to hear that the zone is there.
 const MOVE_EVERY: Span = Span::from_millis(200);
 
-/// A zone that was silent for this long may be gone: its replicas are asked which one reigns, then all are.
+/// A zone that was silent for this long may have another primary: its replicas are asked, then those of all zones.
 const SILENT: Span = Span::from_millis(400);
 
-/// What a player is told when it starts.
+/// Configuration of a player's machine.
 #[derive(Clone, Debug)]
 pub struct PlayerConfig {
-    /// Who.
+    /// The player who enters the world.
     pub player: PlayerId,
-    /// Which session.
+    /// Number of the session; a higher one replaces a lower.
     pub session: u64,
-    /// Called what.
+    /// Display name of the player.
     pub name: String,
-    /// Where chance starts.
+    /// Random seed of the machine.
     pub seed: u64,
-    /// Whether to tell the owner everything that a checker needs.
+    /// Whether to raise notes for the checkers.
     pub notes: bool,
     /// Rules that are broken on purpose: none in a real world.
     pub broken_rules: BrokenRules,
 }
 
-/// What a person (or bot) wants.
+/// A command of the person or bot who plays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
-    /// Do this: an encoded action.
+pub enum PlayerCommand {
+    /// Ask for an action, encoded by the game.
     Act(Vec<u8>),
-    /// Go on like this.
+    /// Move the avatar on with this velocity and heading.
     Steer(Velocity, Heading),
     /// Take in a pose that a carrier brought.
     Hear(ObjectId, Motion),
-    /// Leave the world.
+    /// Leave the world for good.
     Leave,
 }
 
-/// The names of an action.
+/// The two names of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionKey {
-    /// The owner's: what [`Player::last_id`] gave when the action was wanted. It never changes.
+    /// The client's name: the value of [`Player::last_id`] after the command. It never changes.
     pub id: u64,
-    /// The zone's. A full stop may lower it.
+    /// The zone's name: the action's number. A full stop may lower it.
     pub number: u64,
 }
 
-/// What a simulator hashes is what happens in the world. The id is known to the owner only.
+/// A simulator hashes what happens in the world. The id is known to the client only, and no part of that.
 impl Hash for ActionKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
-/// What a player's machine tells its owner.
+/// An event that a player's machine raises for its client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Happening {
-    /// The player is in, with this avatar.
+pub enum PlayerEvent {
+    /// A zone let the player in, with this avatar.
     Entered(ObjectId),
     /// The zone is silent; play goes on when another answers.
     Searching,
-    /// What became of an action, and how long after it was wanted.
+    /// The result of an action, and the time since its command.
     Answered(ActionKey, Outcome, Span),
-    /// What the game says.
+    /// A notice, encoded by the game.
     Notice(Vec<u8>),
-    /// The avatar was set back.
+    /// A correction or an event gave the avatar this motion.
     Corrected(Motion),
     /// The zone does not let the player in.
     Closed(Closed),
@@ -110,18 +110,21 @@ pub enum Happening {
     Busy,
     /// An action of this many bytes is more than any zone takes.
     TooLong(usize),
-    /// Something for a checker.
+    /// A report for the checkers.
     Note(Note),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum PlayerTimer {
+    /// Ask once more which replica lets the player in.
     Ask,
+    /// Send the newest move again.
     Move,
+    /// Check whether the home is silent.
     Silence,
 }
 
-impl TimerName for Purpose {
+impl TimerName for PlayerTimer {
     const ALL: &'static [Self] = &[Self::Ask, Self::Move, Self::Silence];
 
     fn slot(self) -> usize {
@@ -129,36 +132,36 @@ impl TimerName for Purpose {
     }
 }
 
-type Out = Outbox<Msg, Happening>;
+type PlayerOutbox = Outbox<ZoneMsg, PlayerEvent>;
 
-/// The player's machine.
+/// The state machine of a player's side.
 pub struct Player {
     config: PlayerConfig,
     now: Time,
-    timers: Timers<Purpose>,
-    links: Links,
+    timers: Timers<PlayerTimer>,
+    links: ReplicaLinks,
     home: Home,
-    search: Search,
+    search: HomeSearch,
     actions: Actions,
-    avatar: Avatar,
+    avatar: OwnAvatar,
     objects: KnownObjects,
     echoes: EchoTimer,
-    /// Whether the player left or was superseded: it says nothing more and believes nothing more.
+    /// Whether the player left or was superseded: it sends nothing more and believes nothing more.
     closed: bool,
 }
 
 impl Player {
-    /// A player who is not in yet.
+    /// A player whom no zone has let in yet.
     pub fn new(config: PlayerConfig) -> Self {
         let rng = Rng::seeded(config.seed).fork_named(config.player.0);
         Self {
             now: Time::ZERO,
             timers: Timers::new(),
-            links: Links::new(),
+            links: ReplicaLinks::new(),
             home: Home::new(),
-            search: Search::new(rng),
+            search: HomeSearch::new(rng),
             actions: Actions::new(),
-            avatar: Avatar::none(),
+            avatar: OwnAvatar::none(),
             objects: KnownObjects::new(),
             echoes: EchoTimer::new(),
             closed: false,
@@ -166,19 +169,19 @@ impl Player {
         }
     }
 
-    /// What the player knows; `None` while they are not in.
-    pub fn sight(&self, now: Time) -> Option<Sight<'_>> {
+    /// Everything a bot may know; `None` before a zone has let the player in.
+    pub fn sight(&self, now: Time) -> Option<BotView<'_>> {
         let me = self.avatar.id()?;
         let (now, unanswered) = (self.echoes.world(now), self.unanswered());
-        Some(Sight { now, me, objects: self.objects.in_sight(), unanswered })
+        Some(BotView { now, me, objects: self.objects.in_sight(), unanswered })
     }
 
-    /// Whether the player is in. The zone may have been silent for a moment.
+    /// Whether a zone has let the player in. The zone may have been silent for a moment.
     pub const fn is_in(&self) -> bool {
         self.home.address().is_some() && self.avatar.id().is_some()
     }
 
-    /// How many actions have not been answered.
+    /// Number of actions without a result.
     pub fn unanswered(&self) -> usize {
         self.actions.unanswered().len()
     }
@@ -193,7 +196,7 @@ impl Player {
         self.search.is_on()
     }
 
-    /// Where the player acts at the moment.
+    /// The replica that the player sends actions to.
     pub const fn home(&self) -> Option<Address> {
         self.home.address()
     }
@@ -228,44 +231,47 @@ impl Player {
         self.objects.versions()
     }
 
-    fn note(&self, out: &mut Out, note: impl FnOnce() -> Note) {
+    fn note(&self, out: &mut PlayerOutbox, note: impl FnOnce() -> Note) {
         if self.config.notes {
-            out.raise(Happening::Note(note()));
+            out.raise(PlayerEvent::Note(note()));
         }
     }
 
-    // Wants.
+    // Commands.
 
-    fn on_want(&mut self, want: Want, out: &mut Out) {
-        match want {
-            Want::Act(action) => self.act(ByteBuf::from(action), out),
-            Want::Steer(velocity, heading) => self.steer(velocity, heading, out),
-            Want::Hear(object, motion) if !self.avatar.is(object) => self.objects.hear(object, &motion),
-            Want::Hear(..) => (),
-            Want::Leave => self.leave(out),
+    fn on_command(&mut self, command: PlayerCommand, out: &mut PlayerOutbox) {
+        match command {
+            PlayerCommand::Act(action) => self.act(ByteBuf::from(action), out),
+            PlayerCommand::Steer(velocity, heading) => self.steer(velocity, heading, out),
+            PlayerCommand::Hear(object, motion) if !self.avatar.is(object) => {
+                self.objects.hear(object, &motion)
+            }
+            // The player's own machine moves the avatar: a pose of it would only be an older echo.
+            PlayerCommand::Hear(..) => (),
+            PlayerCommand::Leave => self.leave(out),
         }
     }
 
-    fn leave(&mut self, out: &mut Out) {
+    fn leave(&mut self, out: &mut PlayerOutbox) {
         if let Some(home) = self.home.address() {
-            out.send(home, Lane::Sure, Msg::Up(Up::Leave));
+            out.send(home, Lane::Sure, ZoneMsg::FromPlayer(FromPlayer::Leave));
         }
         self.close();
     }
 
-    /// Ends the play for good: no timer runs on.
+    /// Ends the session for good: no timer runs on.
     fn close(&mut self) {
         self.closed = true;
         self.home.forget();
         self.timers = Timers::new();
     }
 
-    fn act(&mut self, action: ByteBuf, out: &mut Out) {
+    fn act(&mut self, action: ByteBuf, out: &mut PlayerOutbox) {
         if self.actions.is_full() || self.avatar.id().is_none() || self.closed {
-            return out.raise(Happening::Busy);
+            return out.raise(PlayerEvent::Busy);
         }
         if ACTION_MAX < action.len() {
-            return out.raise(Happening::TooLong(action.len()));
+            return out.raise(PlayerEvent::TooLong(action.len()));
         }
         let number = self.actions.take(action.clone(), self.now);
         let player = self.config.player;
@@ -273,15 +279,20 @@ impl Player {
         self.send_act(number, action, out);
     }
 
-    fn send_act(&mut self, number: u64, action: ByteBuf, out: &mut Out) {
+    fn send_act(&mut self, number: u64, action: ByteBuf, out: &mut PlayerOutbox) {
         if let Some(home) = self.home.address() {
+            // An action carries the avatar's motion, so the zone echoes it like a move.
             self.echoes.sent_other();
             let (acked, motion) = (self.actions.acked(), self.avatar.motion());
-            out.send(home, Lane::Sure, Msg::Up(Up::Act { number, acked, motion, action }));
+            out.send(
+                home,
+                Lane::Sure,
+                ZoneMsg::FromPlayer(FromPlayer::Act { number, acked, motion, action }),
+            );
         }
     }
 
-    fn steer(&mut self, velocity: Velocity, heading: Heading, out: &mut Out) {
+    fn steer(&mut self, velocity: Velocity, heading: Heading, out: &mut PlayerOutbox) {
         if self.avatar.id().is_none() || self.closed {
             return;
         }
@@ -290,61 +301,72 @@ impl Player {
         self.send_move(out);
     }
 
-    fn send_move(&mut self, out: &mut Out) {
-        self.timers.set(Purpose::Move, self.now + MOVE_EVERY);
+    fn send_move(&mut self, out: &mut PlayerOutbox) {
+        self.timers.set(PlayerTimer::Move, self.now + MOVE_EVERY);
         if let Some(home) = self.home.address() {
             self.echoes.sent_move(self.now);
-            out.send(home, Lane::Latest(LatestKey(0)), Msg::Up(Up::Move(self.avatar.motion())));
+            out.send(
+                home,
+                Lane::Latest(LatestKey(0)),
+                ZoneMsg::FromPlayer(FromPlayer::Move(self.avatar.motion())),
+            );
         }
     }
 
-    /// The own avatar is where the player moved it, not where others last heard of it.
+    /// Shows the own avatar where the player moved it, not where the zone last heard of it.
     fn show_own(&mut self) {
         if let Some(me) = self.avatar.id() {
             self.objects.put(me, self.avatar.motion());
         }
     }
 
-    // Finding the replica that reigns.
+    // Finding the primary.
 
-    /// Asks which replica lets the player in: first those that may be of the home's zone, if any can be reached, then all on the
-    /// line. Hosts may have come that were not there when the player started.
-    fn ask(&mut self, out: &mut Out) {
+    /// Asks which replica lets the player in: first those that may be of the home's zone, if any can be reached, then
+    /// all that can. Hosts may have come that were not there when the player started.
+    fn ask(&mut self, out: &mut PlayerOutbox) {
         let zone = self.home.zone();
-        let is_near = self.avatar.id().is_some() && self.links.that_may_be_of(zone).next().is_some();
+        let is_near = self.avatar.id().is_some() && self.links.possibly_of(zone).next().is_some();
         let is_narrow = is_near && self.search.is_narrow();
-        self.timers.set(Purpose::Ask, self.search.ask(self.now));
-        let enter = Msg::Up(Up::Enter {
+        self.timers.set(PlayerTimer::Ask, self.search.ask(self.now));
+        let enter = ZoneMsg::FromPlayer(FromPlayer::Enter {
             player: self.config.player,
             session: self.config.session,
             name: self.config.name.clone(),
             seen: self.home.seen(),
         });
         if is_narrow {
-            out.send_many(self.links.that_may_be_of(zone), Lane::Sure, enter);
+            out.send_many(self.links.possibly_of(zone), Lane::Sure, enter);
         } else {
             out.send_many(self.links.all(), Lane::Sure, enter);
         }
     }
 
-    fn start_search(&mut self, out: &mut Out) {
+    fn start_search(&mut self, out: &mut PlayerOutbox) {
         if self.closed {
             return;
         }
         self.search.begin();
         if self.avatar.id().is_some() && self.search.tell() {
-            out.raise(Happening::Searching);
+            out.raise(PlayerEvent::Searching);
         }
         self.ask(out);
     }
 
-    // What the zone says.
+    // Messages of zones.
 
-    fn on_down(&mut self, from: Address, zone: ZoneId, epoch: Epoch, down: Down, out: &mut Out) {
-        if matches!(down, Down::Entered { .. } | Down::NotHere { .. }) {
+    fn on_zone_msg(
+        &mut self,
+        from: Address,
+        zone: ZoneId,
+        epoch: Epoch,
+        msg: ToPlayer,
+        out: &mut PlayerOutbox,
+    ) {
+        if matches!(msg, ToPlayer::Entered { .. } | ToPlayer::NotHere { .. }) {
             self.links.learn_zone(from, zone);
         }
-        let stale = self.is_stale(from, zone, epoch, &down);
+        let stale = self.is_stale(from, zone, epoch, &msg);
         if stale && !self.config.broken_rules.has(Rule::PlayersFenceEpochs) {
             return;
         }
@@ -352,72 +374,83 @@ impl Player {
             let (player, known) = (self.config.player, self.home.epoch_of(zone));
             self.note(out, || Note::Regressed { player, known, heard: epoch });
         }
-        if self.home.is(from) || matches!(down, Down::Entered { .. }) {
+        if self.home.is(from) || matches!(msg, ToPlayer::Entered { .. }) {
             self.home.raise_epoch(zone, epoch);
         }
-        match down {
-            Down::Entered { avatar, incarnation, lost, motion, cursor, time, .. } => {
+        match msg {
+            ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time, .. } => {
                 self.home.enter(zone, epoch, incarnation, lost);
-                self.actions.go_on_from(cursor);
+                // Before `on_entered`, which sends unanswered actions under their new numbers.
+                self.actions.continue_after(cursor);
                 self.on_entered(from, avatar, motion, time, out);
             }
-            Down::NotHere { .. } => self.on_not_here(from, out),
-            Down::Closed(why) => self.on_closed(from, why, out),
-            Down::Sight { index, objects } => self.on_sight(index, objects, out),
-            Down::Told { index, shown, gone, notices } => self.on_told(index, shown, gone, notices, out),
-            Down::Result { number, outcome, .. } => self.on_result(number, outcome, out),
-            Down::Views { shown, hidden } => self.on_views(shown, &hidden, out),
-            Down::Moved { generation, sequence, time } => self.on_moved(generation, sequence, time),
-            Down::Corrected(motion) => self.on_corrected(motion, out),
+            ToPlayer::NotHere { .. } => self.on_not_here(from, out),
+            ToPlayer::Closed(why) => self.on_closed(from, why, out),
+            ToPlayer::Sight { index, objects } => self.on_sight(index, objects, out),
+            ToPlayer::Told { index, shown, gone, notices } => self.on_told(index, shown, gone, notices, out),
+            ToPlayer::Result { number, outcome, .. } => self.on_result(number, outcome, out),
+            ToPlayer::Views { shown, hidden } => self.on_views(shown, &hidden, out),
+            ToPlayer::Moved { generation, sequence, time } => self.on_moved(generation, sequence, time),
+            ToPlayer::Corrected(motion) => self.on_corrected(motion, out),
         }
+        // Only now: `Entered` may just have made the sender the home.
         if self.home.is(from) {
             self.home.hear(self.now);
         }
     }
 
-    fn is_stale(&self, from: Address, zone: ZoneId, epoch: Epoch, down: &Down) -> bool {
-        self.home.is_stale(from, (zone, epoch), down, self.avatar.id())
+    fn is_stale(&self, from: Address, zone: ZoneId, epoch: Epoch, msg: &ToPlayer) -> bool {
+        self.home.is_stale(from, (zone, epoch), msg, self.avatar.id())
     }
 
-    fn on_entered(&mut self, from: Address, avatar: ObjectId, motion: Motion, time: Time, out: &mut Out) {
+    fn on_entered(
+        &mut self,
+        from: Address,
+        avatar: ObjectId,
+        motion: Motion,
+        time: Time,
+        out: &mut PlayerOutbox,
+    ) {
         self.echoes.learn(self.search.asked(), self.now, time);
         if self.home.is(from) && !self.search.is_on() && self.avatar.is(avatar) {
-            return;
+            return; // The second answer to a question that was asked twice.
         }
         self.avatar.enter(avatar, motion);
         self.home.move_to(from);
         self.search.end();
-        self.timers.stop(Purpose::Ask);
-        self.timers.set(Purpose::Silence, self.now + SILENT);
+        self.timers.stop(PlayerTimer::Ask);
+        self.timers.set(PlayerTimer::Silence, self.now + SILENT);
         let player = self.config.player;
         self.note(out, || Note::Entered { player });
-        out.raise(Happening::Entered(avatar));
+        out.raise(PlayerEvent::Entered(avatar));
         for it in self.actions.unanswered().clone() {
             self.send_act(it.number, it.action, out);
         }
         self.send_move(out);
     }
 
-    fn on_not_here(&mut self, from: Address, out: &mut Out) {
+    fn on_not_here(&mut self, from: Address, out: &mut PlayerOutbox) {
         if self.home.is(from) {
-            // The player plays elsewhere, and will hear where. Only if that takes long is its owner told.
+            // Another zone has the avatar, and mostly lets the player in unasked. Only if that takes long does the
+            // client hear of the search.
             self.search.begin_wide();
             self.ask(out);
         }
     }
 
-    fn on_closed(&mut self, from: Address, why: Closed, out: &mut Out) {
+    fn on_closed(&mut self, from: Address, why: Closed, out: &mut PlayerOutbox) {
         if self.home.is(from) {
             self.home.forget();
         }
         if why == Closed::Superseded {
             self.close();
         }
-        out.raise(Happening::Closed(why));
+        out.raise(PlayerEvent::Closed(why));
     }
 
-    fn on_sight(&mut self, index: Index, objects: Vec<Shown>, out: &mut Out) {
+    fn on_sight(&mut self, index: Index, objects: Vec<ShownObject>, out: &mut PlayerOutbox) {
         self.home.see(index);
+        // After a full stop versions may be lower than before: without this, the player would ignore them as old.
         if self.home.may_know_less() {
             self.objects.forget_versions();
         }
@@ -431,11 +464,12 @@ impl Player {
     fn on_told(
         &mut self,
         index: Index,
-        shown: Vec<Shown>,
+        shown: Vec<ShownObject>,
         gone: Vec<(ObjectId, u32)>,
         notices: Vec<ByteBuf>,
-        out: &mut Out,
+        out: &mut PlayerOutbox,
     ) {
+        // Objects first: a client that hears a notice already sees the event that it is about.
         for shown in shown {
             self.see(index, shown, out);
         }
@@ -444,50 +478,51 @@ impl Player {
         }
         if self.home.is_news(index) {
             for notice in notices {
-                out.raise(Happening::Notice(notice.into_vec()));
+                out.raise(PlayerEvent::Notice(notice.into_vec()));
             }
         }
         self.home.see(index);
     }
 
-    fn on_views(&mut self, shown: Vec<Shown>, hidden: &[ObjectId], out: &mut Out) {
+    fn on_views(&mut self, shown: Vec<ShownObject>, hidden: &[ObjectId], out: &mut PlayerOutbox) {
         for shown in shown {
             self.see(0, shown, out);
         }
         self.objects.hide(self.now, hidden);
     }
 
-    fn see(&mut self, index: Index, shown: Shown, out: &mut Out) {
+    fn see(&mut self, index: Index, shown: ShownObject, out: &mut PlayerOutbox) {
         if self.objects.is_old(&shown) {
             return;
         }
         let (player, epoch) = (self.config.player, self.epoch());
-        let Shown { object, incarnation, version, motion, .. } = shown;
+        let ShownObject { object, incarnation, version, motion, .. } = shown;
         self.note(out, || {
             let hash = hash::of(&[&shown.shown]);
             Note::Saw { player, epoch, index, object, incarnation, version, hash }
         });
         if self.avatar.follow(object, &motion) {
-            out.raise(Happening::Corrected(motion));
+            out.raise(PlayerEvent::Corrected(motion));
         }
         self.objects.see(shown);
         self.show_own();
     }
 
-    fn lose(&mut self, index: Index, object: ObjectId, version: u32, out: &mut Out) {
+    fn lose(&mut self, index: Index, object: ObjectId, version: u32, out: &mut PlayerOutbox) {
         let Some(incarnation) = self.objects.lose(self.now, object, version) else { return };
         let (player, epoch) = (self.config.player, self.epoch());
         self.note(out, || Note::Saw { player, epoch, index, object, incarnation, version, hash: 0 });
     }
 
-    fn on_result(&mut self, number: u64, outcome: Outcome, out: &mut Out) {
-        let Some(Unanswered { id, wanted, .. }) = self.actions.answer(number) else { return };
+    fn on_result(&mut self, number: u64, outcome: Outcome, out: &mut PlayerOutbox) {
+        let Some(Unanswered { id, since, .. }) = self.actions.answer(number) else { return };
         let player = self.config.player;
         self.note(out, || Note::Answered { player, number, outcome: outcome.clone() });
         let key = ActionKey { id, number };
-        out.raise(Happening::Answered(key, outcome, self.now.since(wanted)));
+        out.raise(PlayerEvent::Answered(key, outcome, self.now.since(since)));
+        // The next action would carry the acknowledgement; with none under way it needs a message of its own.
         if let (true, Some(home)) = (self.actions.unanswered().is_empty(), self.home.address()) {
-            out.send(home, Lane::Sure, Msg::Up(Up::Ack(self.actions.acked())));
+            out.send(home, Lane::Sure, ZoneMsg::FromPlayer(FromPlayer::Ack(self.actions.acked())));
         }
     }
 
@@ -497,76 +532,77 @@ impl Player {
         self.echoes.heard(is_newest, self.now, time);
     }
 
-    fn on_corrected(&mut self, motion: Motion, out: &mut Out) {
+    fn on_corrected(&mut self, motion: Motion, out: &mut PlayerOutbox) {
         self.avatar.set_back(motion);
         self.show_own();
-        out.raise(Happening::Corrected(motion));
+        out.raise(PlayerEvent::Corrected(motion));
     }
 
     // Links and time.
 
-    fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+    fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut PlayerOutbox) {
         self.links.up(peer, link);
         if self.search.is_on() || self.home.is(peer) {
-            // A new link to the home: it has forgotten the player.
+            // A new link to the home: the replica has forgotten the player.
             self.start_search(out);
         }
     }
 
-    fn on_link_down(&mut self, peer: Address, link: LinkNumber, out: &mut Out) {
+    fn on_link_down(&mut self, peer: Address, link: LinkNumber, out: &mut PlayerOutbox) {
         if self.links.down(peer, link) && self.home.is(peer) {
             self.home.forget();
             self.start_search(out);
         }
     }
 
-    fn on_wake(&mut self, out: &mut Out) {
-        let is_late = self.timers.at(Purpose::Silence).is_some_and(|at| LATE_MAX < self.now.since(at));
-        while let Some(purpose) = self.timers.take_due(self.now) {
-            self.on_timer(purpose, is_late, out);
+    fn on_wake(&mut self, out: &mut PlayerOutbox) {
+        let is_late = self.timers.at(PlayerTimer::Silence).is_some_and(|at| LATE_MAX < self.now.since(at));
+        while let Some(timer) = self.timers.take_due(self.now) {
+            self.on_timer(timer, is_late, out);
         }
     }
 
-    fn on_timer(&mut self, purpose: Purpose, is_late: bool, out: &mut Out) {
-        match purpose {
-            Purpose::Ask if self.search.is_on() => self.ask(out),
-            Purpose::Ask => (),
-            Purpose::Move => self.send_move(out),
-            Purpose::Silence => self.on_silence(is_late, out),
+    fn on_timer(&mut self, timer: PlayerTimer, is_late: bool, out: &mut PlayerOutbox) {
+        match timer {
+            PlayerTimer::Ask if self.search.is_on() => self.ask(out),
+            PlayerTimer::Ask => (), // The search has ended meanwhile.
+            PlayerTimer::Move => self.send_move(out),
+            PlayerTimer::Silence => self.on_silence(is_late, out),
         }
     }
 
     /// A player that wakes late was busy or asleep itself: what the home said may not be read yet.
-    fn on_silence(&mut self, is_late: bool, out: &mut Out) {
+    fn on_silence(&mut self, is_late: bool, out: &mut PlayerOutbox) {
         let heard = self.home.heard();
         let is_silent = SILENT <= self.now.since(heard);
         // Once per silence: a player that is always late must not wait for ever.
-        if is_silent && is_late && self.home.forgive() {
-            return self.timers.set(Purpose::Silence, self.now + LATE_MAX);
+        if is_silent && is_late && self.home.excuse_silence() {
+            return self.timers.set(PlayerTimer::Silence, self.now + LATE_MAX);
         }
         if is_silent {
             self.start_search(out);
         }
-        self.timers.set(Purpose::Silence, if is_silent { self.now } else { heard } + SILENT);
+        self.timers.set(PlayerTimer::Silence, if is_silent { self.now } else { heard } + SILENT);
     }
 }
 
 impl Machine for Player {
-    type Msg = Msg;
-    type Command = Want;
-    type Event = Happening;
+    type Msg = ZoneMsg;
+    type Command = PlayerCommand;
+    type Event = PlayerEvent;
 
-    fn handle(&mut self, now: Time, input: Input<Msg, Want>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: Input<ZoneMsg, PlayerCommand>, out: &mut PlayerOutbox) {
         self.now = now;
         match input {
-            Input::Command(want) => self.on_want(want, out),
+            Input::Command(command) => self.on_command(command, out),
             Input::LinkUp { peer, link } => self.on_link_up(peer, link, out),
             Input::LinkDown { peer, link } => self.on_link_down(peer, link, out),
-            Input::Recv { from, link, msg: Msg::Down(zone, epoch, down) }
+            Input::Recv { from, link, msg: ZoneMsg::ToPlayer(zone, epoch, msg) }
                 if self.links.is_newest(from, link) && !self.closed =>
             {
-                self.on_down(from, zone, epoch, down, out);
+                self.on_zone_msg(from, zone, epoch, msg, out);
             }
+            // From a link that was replaced, after the end of the session, or no message for players.
             Input::Recv { .. } => (),
             Input::Wake => self.on_wake(out),
         }

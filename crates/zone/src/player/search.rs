@@ -1,28 +1,28 @@
-//! The search for a replica that lets the player in: whether it is on, and whom it asks next.
+//! The search for a replica that lets the player in: whether it is on, and which replicas it asks next.
 
 use machine::{Rng, Span, Time};
 
-/// How long an answer is waited for before the same is asked again.
+/// Time after which an unanswered question is asked again.
 pub(super) const ASK_EVERY: Span = Span::from_millis(100);
 
-/// How often only the home's zone is asked which replica reigns: mostly nothing is wrong but a datagram lost, and a world
-/// may have hundreds of zones.
+/// Number of questions that go to the home's zone only: mostly nothing is wrong but a lost datagram, and a world may
+/// have hundreds of zones.
 const NARROW_ROUNDS: u32 = 4;
 
-pub(super) struct Search {
+pub(super) struct HomeSearch {
     is_on: bool,
-    /// When the last question was asked.
+    /// Own time of the last question.
     asked: Time,
-    /// How often this search has asked.
+    /// Number of questions that this search has asked.
     rounds: u32,
-    /// Whether the owner knows of it.
+    /// Whether the client has heard of the search.
     is_told: bool,
     /// For the pause between two questions: players that lost the same home must not all ask at once.
     rng: Rng,
 }
 
-impl Search {
-    /// A player that starts has no home.
+impl HomeSearch {
+    /// A search that is on: a player that starts has no home.
     pub const fn new(rng: Rng) -> Self {
         Self { is_on: true, asked: Time::ZERO, rounds: 0, is_told: false, rng }
     }
@@ -35,19 +35,20 @@ impl Search {
         self.asked
     }
 
-    /// The home may be gone: its zone is asked first.
+    /// Begins a search because the home may be gone: its zone is asked first.
     pub const fn begin(&mut self) {
+        // A search that is on goes on: to start over would never get beyond the home's zone.
         if !self.is_on {
             (self.is_on, self.rounds) = (true, 0);
         }
     }
 
-    /// The home has handed the avatar over to another zone: all are asked at once.
+    /// Begins a search because the home does not have the avatar any more: all zones are asked at once.
     pub const fn begin_wide(&mut self) {
         (self.is_on, self.rounds) = (true, NARROW_ROUNDS);
     }
 
-    /// Whether the owner must be told now: once per search.
+    /// Whether the client must hear of the search now: once per search.
     pub const fn tell(&mut self) -> bool {
         !std::mem::replace(&mut self.is_told, true)
     }
@@ -57,7 +58,7 @@ impl Search {
         self.rounds < NARROW_ROUNDS
     }
 
-    /// A question is asked now. Gives when the next one is due.
+    /// A question is asked now. Returns when the next one is due.
     pub fn ask(&mut self, now: Time) -> Time {
         self.asked = now;
         self.rounds = self.rounds.saturating_add(1);

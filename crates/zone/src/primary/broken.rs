@@ -1,12 +1,13 @@
-//! What happens where a rule is broken on purpose, as far as it is more than one expression: see [`crate::Rule`].
+//! The planted bugs: code that runs where a test breaks a rule on purpose, if it is more than one expression. See
+//! [`crate::Rule`].
 //!
 //! Nothing here runs in a real world. Each function is called from the one line that otherwise keeps its rule.
 
-use super::execution::{Failed, Work};
+use super::execution::{FailedCall, Work};
 use super::turn::Turn;
 use crate::core::Core;
-use crate::entry::Reign;
-use crate::note::Ran;
+use crate::leadership::Leadership;
+use crate::note::Execution;
 use crate::record::{Change, Record};
 use crate::replica::Transition;
 use crate::rule::{BrokenRules, Rule};
@@ -14,19 +15,20 @@ use game::Call;
 use machine::Address;
 use space::Epoch;
 
-/// [`Rule::PromoteBySwap`] is broken: a backup that hears nothing takes over without asking.
+/// [`Rule::PromoteBySwap`] is broken: a backup that hears nothing takes over without a swap.
 pub(crate) fn promoted_without_swap(core: &Core, epoch: Epoch, primary: Address) -> Transition {
-    let reign = Reign { epoch, primary, backup: None };
-    Transition::Reign(reign.next(core.config.me, None))
+    let leadership = Leadership { epoch, primary, backup: None };
+    Transition::Lead(leadership.next(core.config.me, None))
 }
 
-/// [`Rule::SoloBySwap`] is broken: a primary that hears nothing goes on alone without asking.
-pub(crate) fn solo_without_swap(core: &Core, epoch: Epoch) -> Reign {
+/// [`Rule::SoloBySwap`] is broken: a primary that hears nothing goes on alone without a swap.
+pub(crate) fn solo_without_swap(core: &Core, epoch: Epoch) -> Leadership {
     let me = core.config.me;
-    Reign { epoch, primary: me, backup: None }.next(me, None)
+    Leadership { epoch, primary: me, backup: None }.next(me, None)
 }
 
-/// [`Rule::VersionsWithoutGaps`] is broken: a later reign leaves room for versions that it may not know of.
+/// [`Rule::VersionsWithoutGaps`] is broken: a primary of a later epoch leaves room for versions that it may not know
+/// of.
 pub(crate) fn skip_versions(epoch: Epoch, changes: &mut [Change]) {
     for change in changes {
         if let Change::Put { version, .. } | Change::Removed { version, .. } = change
@@ -51,16 +53,20 @@ pub(crate) fn logged_bytes(broken: BrokenRules, record: &Record) -> Vec<u8> {
 }
 
 /// [`Rule::OneRecordPerEvent`] is broken: every change of an event is committed as a record of its own.
-pub(crate) fn tear(record: Record, mut note: Option<Ran>, mut commit: impl FnMut(Record, Option<Ran>)) {
+pub(crate) fn split_record(
+    record: Record,
+    mut execution: Option<Execution>,
+    mut commit: impl FnMut(Record, Option<Execution>),
+) {
     for (index, change) in (record.index..).zip(record.changes.clone()) {
         let part = Record { index, changes: vec![change], notices: Vec::new(), ..record.clone() };
-        commit(part, note.take());
+        commit(part, execution.take());
     }
 }
 
 impl Turn<'_> {
     /// [`Rule::ActionsInOrder`] is broken: an action is executed whatever its number.
-    pub(super) fn act_out_of_order(&mut self, work: &Work) {
+    pub(super) fn run_action_out_of_order(&mut self, work: &Work) {
         let Work::Act { player, action, .. } = work else { return };
         let Some(actor) = self.cx.core.state.players.get(player).and_then(|it| it.avatar) else { return };
         let call = Call::Act { actor, action };
@@ -68,7 +74,7 @@ impl Turn<'_> {
         let scope = self.cx.core.config.rules.scope(&self.cx.core.state.objects, now, call);
         let result = match scope {
             Ok(scope) => self.execute(call, scope),
-            Err(why) => Err(Failed::refused(why)),
+            Err(why) => Err(FailedCall::refused(why)),
         };
         self.finish(work, result);
     }

@@ -1,28 +1,28 @@
-//! What every part of a primary works with: the replica's core, the outbox, and the reign. A context can speak to
-//! everybody and commits nothing; see `turn` for what commits.
+//! The context that every part of a primary works with: the replica's core, the outbox, and the leadership. A context
+//! can send to clients, replicas and other zones, and commits nothing; see `turn` for what commits.
 
 use crate::carrier_update::CarrierUpdate;
-use crate::core::{Core, Event, Out};
-use crate::entry::Reign;
-use crate::mesh::Mesh;
-use crate::msg::{Down, Msg, Peer};
+use crate::core::{Core, ReplicaEvent, ReplicaOutbox};
+use crate::leadership::Leadership;
+use crate::mesh::BetweenZones;
+use crate::msg::{BetweenReplicas, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::rule::Rule;
 use machine::{Address, Lane, Time};
 use space::{Epoch, ZoneId};
 
-/// The replica's core, where effects go, and the reign.
-pub(crate) struct Ctx<'a> {
+/// The replica's core, the outbox for its outputs, and the leadership.
+pub(crate) struct PrimaryContext<'a> {
     pub(super) core: &'a mut Core,
-    pub(super) out: &'a mut Out,
+    pub(super) out: &'a mut ReplicaOutbox,
     /// The epoch, and the backup that must acknowledge, if there is one.
-    pub(super) reign: Reign,
+    pub(super) leadership: Leadership,
 }
 
-impl Ctx<'_> {
+impl PrimaryContext<'_> {
     /// The same context, for a shorter while.
-    pub(super) const fn reborrow(&mut self) -> Ctx<'_> {
-        Ctx { core: self.core, out: self.out, reign: self.reign }
+    pub(super) const fn reborrow(&mut self) -> PrimaryContext<'_> {
+        PrimaryContext { core: self.core, out: self.out, leadership: self.leadership }
     }
 
     pub(super) const fn zone(&self) -> ZoneId {
@@ -30,10 +30,10 @@ impl Ctx<'_> {
     }
 
     pub(super) const fn epoch(&self) -> Epoch {
-        self.reign.epoch
+        self.leadership.epoch
     }
 
-    /// The replica's own time.
+    /// The replica's own clock, for timeouts. Players and records have `world_now`.
     pub(super) const fn now(&self) -> Time {
         self.core.now
     }
@@ -50,55 +50,56 @@ impl Ctx<'_> {
         self.core.note(self.out, note);
     }
 
-    /// Tells the carrier where things are and who listens.
+    /// Tells the carrier where an object is, or which client gets poses.
     pub(super) fn update_carrier(&mut self, update: CarrierUpdate) {
-        self.out.raise(Event::Carrier(update));
+        self.out.raise(ReplicaEvent::Carrier(update));
     }
 
-    /// Says something to a client.
-    pub(super) fn say(&mut self, to: Address, down: Down) {
-        self.say_all([to], down);
+    /// Sends a message to one client.
+    pub(super) fn send_client(&mut self, to: Address, msg: ToPlayer) {
+        self.send_clients([to], msg);
     }
 
-    /// Says the same to many clients.
-    pub(super) fn say_all(&mut self, to: impl IntoIterator<Item = Address>, down: Down) {
-        let msg = Msg::Down(self.zone(), self.epoch(), down);
+    /// Sends one message to many clients.
+    pub(super) fn send_clients(&mut self, to: impl IntoIterator<Item = Address>, msg: ToPlayer) {
+        let msg = ZoneMsg::ToPlayer(self.zone(), self.epoch(), msg);
         self.out.send_many(to, Lane::Sure, msg);
     }
 
-    /// Says something to another replica of this zone.
-    pub(super) fn send_replica(&mut self, to: Address, lane: Lane, msg: Peer) {
-        self.core.send_peer(to, lane, self.reign.epoch, msg, self.out);
+    /// Sends a message to another replica of this zone.
+    pub(super) fn send_replica(&mut self, to: Address, lane: Lane, msg: BetweenReplicas) {
+        self.core.send_replica(to, lane, self.leadership.epoch, msg, self.out);
     }
 
-    /// Says something to the primary of another zone, or asks who that is.
-    pub(super) fn tell_zone(&mut self, zone: ZoneId, lane: Lane, mesh: Mesh) {
-        match self.core.peers.address(zone).filter(|it| self.core.links.contains_key(it)) {
-            Some(address) => self.tell_replica(address, lane, mesh),
+    /// Sends a message to the primary of another zone. While that primary is unknown or out of reach, the message is
+    /// dropped, and the zone's replicas are asked which of them is primary.
+    pub(super) fn send_zone(&mut self, zone: ZoneId, lane: Lane, mesh: BetweenZones) {
+        match self.core.remote_primaries.address(zone).filter(|it| self.core.links.contains_key(it)) {
+            Some(address) => self.send_zone_replica(address, lane, mesh),
             None => self.seek(zone),
         }
     }
 
-    /// Says something to a replica of another zone.
-    pub(super) fn tell_replica(&mut self, to: Address, lane: Lane, mesh: Mesh) {
+    /// Sends a message to a replica of another zone.
+    pub(super) fn send_zone_replica(&mut self, to: Address, lane: Lane, mesh: BetweenZones) {
         let msg = self.mesh_msg(mesh);
         self.out.send(to, lane, msg);
     }
 
-    /// Asks all replicas of a zone which of them decides, now and then.
+    /// Asks all replicas of a zone which of them is primary, unless they were asked a moment ago.
     pub(super) fn seek(&mut self, zone: ZoneId) {
-        if !self.core.peers.seeks(zone, self.core.now) {
+        if !self.core.remote_primaries.should_seek(zone, self.core.now) {
             return;
         }
-        let msg = self.mesh_msg(Mesh::Seek);
+        let msg = self.mesh_msg(BetweenZones::Seek);
         let links = self.core.links.keys().copied();
         let replicas = links.filter(|&it| (self.core.config.zone_of)(it) == Some(zone));
         self.out.send_many(replicas, Lane::Sure, msg);
     }
 
-    /// Every message says how late it is here, so that no zone falls far behind another: an object that changes zones
-    /// would be in two places at once, by two clocks.
-    fn mesh_msg(&self, mesh: Mesh) -> Msg {
-        Msg::Mesh(self.zone(), self.epoch(), self.core.world_time(self.core.now), mesh)
+    /// Every message carries the sender's world time, so that no zone's clock falls far behind another's: an object
+    /// that changes zones would be in two places at once, by two clocks.
+    fn mesh_msg(&self, mesh: BetweenZones) -> ZoneMsg {
+        ZoneMsg::BetweenZones(self.zone(), self.epoch(), self.core.world_time(self.core.now), mesh)
     }
 }

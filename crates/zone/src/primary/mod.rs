@@ -1,22 +1,22 @@
-//! A replica that decides.
+//! The primary: the replica of a zone that decides.
 //!
-//! It executes what players, letters, timers and thinkers ask for, commits each event as a record, and announces only
-//! what is safe: acknowledged by the backup, or on its own disk while it is alone.
+//! It executes actions, letters, timers and thoughts, commits each event as a record, and announces only records that
+//! are safe: acknowledged by the backup, or on its own disk while it is alone.
 //!
 //! The primary is made of parts. Each owns its fields, and calls go one way only, from the top of this list to its end:
 //!
-//! - [`Primary`] takes inputs and hands them on: `players` what clients want, `mesh` what other zones say, this file
-//!   timers, answers of the directory, and the backup's messages. It says in which order the parts work.
+//! - [`Primary`] takes inputs and hands them on: `players` the messages of clients, `mesh` those of other zones, this
+//!   file timers, answers of the directory, and the backup's messages. It fixes the order in which the parts work.
 //! - [`Coordination`] decides *when* something may be executed: at once (`perform`), or with locks of this zone and
-//!   others (`jobs`, `attempt`). It grants locks to other zones (`grants`), takes their post (`post`), hands objects over
-//!   (`transfers`), and does what is due (`due`).
-//! - [`turn::Turn`] executes and commits: `plan` → `execute` → `finish` → `commit`, and the two halves of an event of several
-//!   zones (`joint`). A turn is the only way to the log (`turn`).
-//! - [`Replication`] brings committed records to backup and disk, and knows which of them are safe; it loses backups and
-//!   recruits new ones.
-//! - [`Audience`] announces what is safe (`announce`): to clients (`sessions`, `views`), to neighbouring zones
-//!   (`neighbours`, `ghosts`), to the carrier. It also tells of moves, which no record holds.
-//! - [`Ctx`] is what all of them work with: the replica's core, the outbox, the reign.
+//!   others (`jobs`, `attempt`). It grants locks to other zones (`grants`), takes their post (`post`), hands objects
+//!   over (`transfers`), and does what is due (`due`).
+//! - [`turn::Turn`] executes and commits: `plan` → `execute` → `finish` → `commit`, and the two halves of an event of
+//!   several zones (`joint`). A turn is the only way to the log (`turn`).
+//! - [`Replication`] brings committed records to backup and disk, and knows which of them are safe; it loses backups
+//!   and recruits new ones.
+//! - [`Audience`] announces records that are safe (`announce`): to clients (`sessions`, `client_views`), to
+//!   neighbouring zones (`neighbours`, `ghosts`), to the carrier. It also tells them of moves, which no record holds.
+//! - [`PrimaryContext`] is what all of them work with: the replica's core, the outbox, the leadership.
 //!
 //! Text tables in `testdata` show each part at work, case by case: see `docs/protocol.md`.
 
@@ -30,269 +30,293 @@ mod players;
 mod replication;
 mod turn;
 
-use crate::core::{Answer, Ask, Core, Out, Purpose};
-use crate::entry::Reign;
-use crate::msg::{Down, Msg, Peer};
+use crate::core::{Core, DirectoryAnswer, DirectoryQuery, ReplicaOutbox, ReplicaTimer};
+use crate::leadership::Leadership;
+use crate::msg::{BetweenReplicas, ToPlayer, ZoneMsg};
 use crate::note::Note;
-use crate::replica::{Load, Transition};
+use crate::object_table::Object;
+use crate::replica::{ReplicaLoad, Transition};
 use crate::rule::Rule;
-use crate::table::Object;
 use audience::Audience;
-use context::Ctx;
+use context::PrimaryContext;
 use coordination::Coordination;
-use execution::Schedule;
+use execution::ThinkSchedule;
 pub use execution::changes_of;
 use machine::{Address, Lane, Span};
-pub(crate) use mesh::Sender;
-use replication::{Acked, Next, Replication};
+pub(crate) use mesh::ZoneSender;
+use replication::{Acknowledgement, FollowUp, Replication};
 use space::{Epoch, ZoneId};
 
-/// The replica that decides.
+/// The replica of a zone that decides, with its parts: see the module.
 pub(crate) struct Primary {
     coordination: Coordination,
-    schedule: Schedule,
+    schedule: ThinkSchedule,
     replication: Replication,
     audience: Audience,
 }
 
 impl Primary {
-    /// Begins a reign. It begins alone.
-    pub(crate) fn begin(core: &mut Core, reign: Reign, out: &mut Out) -> Self {
-        core.peers = crate::peers::Peers::default();
+    /// Becomes primary in a new epoch. It begins alone, and recruits a backup later.
+    pub(crate) fn begin(core: &mut Core, leadership: Leadership, out: &mut ReplicaOutbox) -> Self {
+        // Every other zone's primary counts as unknown: the first word of each makes this one post and watch anew.
+        core.remote_primaries = crate::remote_primaries::RemotePrimaries::default();
         let mut it = Self {
             coordination: Coordination::default(),
-            schedule: Schedule::new(core.state.head),
-            replication: Replication::alone(core, reign),
+            schedule: ThinkSchedule::new(core.state.head),
+            replication: Replication::alone(core, leadership),
             audience: Audience::new(core),
         };
         let mut cx = it.ctx(core, out);
-        let (epoch, head, hash) = (reign.epoch, cx.core.log.head(), cx.core.state.hash());
-        cx.note(|| Note::Reigns { epoch, head, hash, alone: true });
+        let (epoch, head, hash) = (leadership.epoch, cx.core.log.head(), cx.core.state.hash());
+        cx.note(|| Note::Leads { epoch, head, hash, alone: true });
         it.audience.show_all_to_carrier(&mut cx);
-        it.coordination.lock_again(cx.core);
+        // Before the first turn: no event may slip past a lock that the previous primary granted.
+        it.coordination.restore_locks(cx.core);
         start_timers(cx.core);
         it.in_turn(&mut cx, |_, turn| {
-            turn.write_reign();
+            turn.write_leadership();
+            // The leadership is the only record: the log was empty, and the world is new.
             if turn.cx.core.log.head() == 1 {
-                turn.found();
+                turn.found_world();
             }
             turn.schedule.start(turn.cx.core);
         });
         it
     }
 
-    /// Ends a reign: the clients here hear nothing more from this replica.
-    pub(crate) fn end(&mut self, core: &Core, out: &mut Out) {
-        let primary = core.entry.map(|it| it.primary);
-        let away = Msg::Down(core.config.zone, self.epoch(), Down::NotHere { primary });
+    /// Stops being primary: sends the clients here away, to the primary that the directory names.
+    pub(crate) fn end(&mut self, core: &Core, out: &mut ReplicaOutbox) {
+        let primary = core.leadership.map(|it| it.primary);
+        let away = ZoneMsg::ToPlayer(core.config.zone, self.epoch(), ToPlayer::NotHere { primary });
         out.send_many(self.audience.sessions.addresses(), Lane::Sure, away);
     }
 
-    fn ctx<'a>(&self, core: &'a mut Core, out: &'a mut Out) -> Ctx<'a> {
-        let reign = self.replication.reign(core.config.me);
-        Ctx { core, out, reign }
+    fn ctx<'a>(&self, core: &'a mut Core, out: &'a mut ReplicaOutbox) -> PrimaryContext<'a> {
+        let leadership = self.replication.leadership(core.config.me);
+        PrimaryContext { core, out, leadership }
     }
 
     pub(crate) const fn epoch(&self) -> Epoch {
         self.replication.epoch()
     }
 
-    /// Whether it relies on its disk.
+    /// Returns whether records are safe on its own disk, without a backup.
     pub(crate) const fn is_alone(&self) -> bool {
         self.replication.is_alone()
     }
 
-    /// How much it holds.
-    pub(crate) fn load(&self, core: &Core) -> Load {
+    /// Counts jobs, locks and records in memory, for limits and metrics.
+    pub(crate) fn load(&self, core: &Core) -> ReplicaLoad {
         let (head, tail, progress) = (core.log.head(), core.log.tail(), self.audience.announced());
+        // A record stays in memory while the backup, the clients or the disk lack it.
         let kept_from = self.replication.needed_after().min(progress).min(core.disk.written);
         let (pending_bytes, ahead) = (self.audience.unannounced.bytes(), self.audience.sessions.ahead());
         let (jobs, locks) = self.coordination.load();
-        Load { jobs, locks, pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
+        ReplicaLoad { jobs, locks, pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
     }
 
-    /// The neighbours' objects that are known here, and whose they are.
+    /// The ghosts, each with the zone that owns the object.
     pub(crate) fn ghosts(&self) -> Vec<(ZoneId, Object)> {
         self.audience.borders.all()
     }
 
     // Inputs.
 
-    pub(crate) fn on_timer(&mut self, core: &mut Core, purpose: Purpose, out: &mut Out) -> Transition {
+    pub(crate) fn on_timer(
+        &mut self,
+        core: &mut Core,
+        purpose: ReplicaTimer,
+        out: &mut ReplicaOutbox,
+    ) -> Transition {
         let mut cx = self.ctx(core, out);
         match purpose {
-            Purpose::Beacon => self.on_beacon_due(&mut cx),
-            Purpose::Batch => self.replication.send_records(&mut cx),
-            Purpose::DiskBatch => {
+            ReplicaTimer::Beacon => self.on_beacon_due(&mut cx),
+            ReplicaTimer::Batch => self.replication.send_records(&mut cx),
+            ReplicaTimer::DiskBatch => {
                 cx.core.write_disk(cx.out);
-                cx.core.wake_after(Purpose::DiskBatch, cx.core.config.disk_pause());
+                cx.core.wake_after(ReplicaTimer::DiskBatch, cx.core.config.disk_pause());
             }
-            Purpose::Motions => {
-                cx.core.wake_after(Purpose::Motions, cx.core.config.timing.motions);
+            ReplicaTimer::Motions => {
+                cx.core.wake_after(ReplicaTimer::Motions, cx.core.config.timing.motions);
                 let moved = self.audience.motions.take_unsent();
                 self.replication.stream_motions(&mut cx, &moved);
             }
-            Purpose::Views => self.on_views_due(&mut cx),
-            Purpose::Due => self.on_due(&mut cx),
-            Purpose::Copy => self.replication.send_copy(&mut cx),
-            Purpose::Ask => self.replication.ask_again(&mut cx, self.audience.announced()),
-            Purpose::Mesh => self.on_mesh_tick(&mut cx),
-            Purpose::Suspect | Purpose::Clock => (),
+            ReplicaTimer::Views => self.on_views_due(&mut cx),
+            ReplicaTimer::Due => self.on_due(&mut cx),
+            ReplicaTimer::Copy => self.replication.send_snapshot_part(&mut cx),
+            ReplicaTimer::Ask => self.replication.request_swap(&mut cx, self.audience.announced()),
+            ReplicaTimer::Mesh => self.on_mesh_tick(&mut cx),
+            // A primary suspects its backup with the beacon; the replica itself asks for the clock.
+            ReplicaTimer::Suspect | ReplicaTimer::Clock => (),
         }
         Transition::Stay
     }
 
-    pub(crate) fn on_answer(&mut self, core: &mut Core, answer: Answer, out: &mut Out) -> Transition {
+    pub(crate) fn on_answer(
+        &mut self,
+        core: &mut Core,
+        answer: DirectoryAnswer,
+        out: &mut ReplicaOutbox,
+    ) -> Transition {
         let mut cx = self.ctx(core, out);
         match answer {
-            Answer::Won(reign) => self.reign_on(&mut cx, reign),
-            Answer::Looked { .. } => match cx.core.entry {
-                // Our own swap may have happened although its answer was lost.
+            DirectoryAnswer::Won(leadership) => self.begin_epoch(&mut cx, leadership),
+            DirectoryAnswer::Read { .. } => match cx.core.leadership {
+                // This primary's own swap may have happened although its answer was lost.
                 Some(entry) if entry.primary == cx.core.config.me => {
                     if self.epoch() < entry.epoch {
-                        self.reign_on(&mut cx, entry);
+                        self.begin_epoch(&mut cx, entry);
                     }
                 }
-                _ => return Transition::Resign,
+                _ => return Transition::LoseRole,
             },
-            Answer::Unknown(ask) => {
-                if !cx.enforces(Rule::UnknownSwapMayHappen) && matches!(ask, Ask::Swap(_)) {
+            // The swap may have happened. It is sent again: if it did happen, the repeat loses and shows the entry.
+            DirectoryAnswer::Unknown(ask) => {
+                if !cx.enforces(Rule::UnknownSwapMayHappen) && matches!(ask, DirectoryQuery::Swap(_)) {
                     self.replication.forget_swap();
                 }
-                cx.core.wake_after(Purpose::Ask, cx.core.config.timing.ask);
+                cx.core.wake_after(ReplicaTimer::Ask, cx.core.config.timing.ask);
             }
         }
         Transition::Stay
     }
 
-    pub(crate) fn on_peer(
+    pub(crate) fn on_replica_message(
         &mut self,
         core: &mut Core,
         from: Address,
         epoch: Epoch,
-        peer: Peer,
-        out: &mut Out,
+        peer: BetweenReplicas,
+        out: &mut ReplicaOutbox,
     ) -> Transition {
         let mut cx = self.ctx(core, out);
         let announced = self.audience.announced();
         match peer {
-            Peer::Acked { index, synced } => self.on_acked(&mut cx, from, Acked { epoch, index, synced }),
-            Peer::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
-            Peer::Heard { sent } => self.replication.on_heard(&mut cx, from, sent),
-            Peer::Standing { epoch: last, index } => {
-                let next = self.replication.on_standing(&mut cx, from, (last, index), announced);
-                self.go_on(&mut cx, next);
+            BetweenReplicas::Acked { index, synced } => {
+                self.on_acked(&mut cx, from, Acknowledgement { epoch, index, synced })
             }
-            // Another replica reigns, later than this one does: find out.
-            Peer::Append { .. } | Peer::Beacon { .. } if self.epoch() < epoch => {
-                cx.core.ask(Ask::Look, cx.out)
+            BetweenReplicas::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
+            BetweenReplicas::Heard { sent } => self.replication.on_heard(&mut cx, from, sent),
+            BetweenReplicas::LogEnd { epoch: last, index } => {
+                let next = self.replication.on_log_end(&mut cx, from, (last, index), announced);
+                self.follow_up(&mut cx, next);
+            }
+            // Another replica leads in a later epoch: the directory knows whether this one still leads.
+            BetweenReplicas::Append { .. } | BetweenReplicas::Beacon { .. } if self.epoch() < epoch => {
+                cx.core.ask_directory(DirectoryQuery::Read, cx.out)
             }
             _ => (),
         }
         Transition::Stay
     }
 
-    fn on_acked(&mut self, cx: &mut Ctx<'_>, from: Address, acked: Acked) {
+    fn on_acked(&mut self, cx: &mut PrimaryContext<'_>, from: Address, acked: Acknowledgement) {
         if self.replication.on_acked(cx, from, acked, self.audience.announced()) {
             self.advance(cx);
         }
     }
 
-    pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut Out) {
+    pub(crate) fn on_persisted(&mut self, core: &mut Core, out: &mut ReplicaOutbox) {
         let mut cx = self.ctx(core, out);
+        // The disk takes one append at a time: the records that waited for it come first.
         self.replication.write_disk_if_needed(&mut cx);
-        cx.core.keep_snapshot(cx.out);
+        cx.core.write_snapshot(cx.out);
         self.advance(&mut cx);
+        // Also when `advance` announced nothing: post waits for the disk even while a backup makes records safe.
         self.coordination.send_safe(&mut cx, self.audience.announced());
         if self.replication.is_syncing() {
-            self.replication.ask_again(&mut cx, self.audience.announced());
+            self.replication.request_swap(&mut cx, self.audience.announced());
         }
     }
 
-    pub(crate) fn on_link_up(&mut self, core: &mut Core, peer: Address, out: &mut Out) {
+    pub(crate) fn on_link_up(&mut self, core: &mut Core, peer: Address, out: &mut ReplicaOutbox) {
         let mut cx = self.ctx(core, out);
         self.replication.on_link_up(&mut cx, peer);
-        self.audience.borders.greet(&mut cx, peer);
+        self.audience.borders.seek_primary_at(&mut cx, peer);
     }
 
-    pub(crate) fn on_link_down(&mut self, core: &mut Core, peer: Address, out: &mut Out) {
+    pub(crate) fn on_link_down(&mut self, core: &mut Core, peer: Address, out: &mut ReplicaOutbox) {
         let mut cx = self.ctx(core, out);
-        for zone in cx.core.peers.lose(peer) {
-            self.audience.borders.unwatched(zone);
+        for zone in cx.core.remote_primaries.on_link_down(peer) {
+            self.audience.borders.on_neighbour_lost(zone);
         }
-        if !self.replication.follows(peer) {
+        // A follower is given up for its silence (see `Replication::beacon`), not for a lost link.
+        if !self.replication.is_follower(peer) {
             self.audience.client_lost(&mut cx, peer);
         }
     }
 
-    fn on_beacon_due(&mut self, cx: &mut Ctx<'_>) {
+    fn on_beacon_due(&mut self, cx: &mut PrimaryContext<'_>) {
         let next = self.replication.beacon(cx, self.audience.announced());
-        self.go_on(cx, next);
+        self.follow_up(cx, next);
     }
 
-    fn on_due(&mut self, cx: &mut Ctx<'_>) {
+    fn on_due(&mut self, cx: &mut PrimaryContext<'_>) {
         let done = self.in_turn(cx, |coordination, turn| {
-            let done = coordination.do_due(turn);
+            let done = coordination.run_due(turn);
             turn.write_checkpoint();
             done
         });
-        if cx.core.timers.at(Purpose::Due).is_some_and(|at| at <= cx.now()) {
-            // More is due: let others have their turn first.
+        if cx.core.timers.at(ReplicaTimer::Due).is_some_and(|at| at <= cx.now()) {
+            // More is due than one turn runs. A short pause lets messages be handled in between; a longer one if
+            // nothing could be run, so that the primary does not spin.
             let pause = if 0 < done { Span::from_micros(100) } else { cx.core.config.timing.batch };
-            cx.core.wake_after(Purpose::Due, pause);
+            cx.core.wake_after(ReplicaTimer::Due, pause);
         }
     }
 
     // From safe to announced.
 
-    /// Announces what has become safe, and goes on with what had to wait for that.
-    fn advance(&mut self, cx: &mut Ctx<'_>) {
-        let committed = self.replication.committed(cx.core).min(cx.core.log.head());
-        if committed <= self.audience.announced() {
+    /// Announces the records that have become safe, and resumes the clients, grants and actions that waited for them.
+    fn advance(&mut self, cx: &mut PrimaryContext<'_>) {
+        // A follower's first acknowledgement is taken as it comes, and might name a record that the log lacks.
+        let safe = self.replication.safe(cx.core).min(cx.core.log.head());
+        if safe <= self.audience.announced() {
             return;
         }
         let (epoch, alone) = (self.epoch(), self.is_alone());
-        cx.note(|| Note::Announces { epoch, index: committed, alone });
-        self.audience.announce_to(cx, committed);
-        self.coordination.send_safe(cx, committed);
+        cx.note(|| Note::Announces { epoch, index: safe, alone });
+        self.audience.announce_to(cx, safe);
+        self.coordination.send_safe(cx, safe);
         self.audience.admit_waiting(cx);
         if cx.enforces(Rule::TrimTail) {
-            cx.core.trim(self.replication.needed_after().min(committed));
+            cx.core.trim_log(self.replication.needed_after().min(safe));
         }
-        self.resume_choked(cx);
+        self.resume_backlogged(cx);
     }
 
-    // Reigns.
+    // Epochs.
 
-    /// Does what a change in the relation to the backup asks for.
-    fn go_on(&mut self, cx: &mut Ctx<'_>, next: Next) {
+    /// Acts on a change in the relation to the backup.
+    fn follow_up(&mut self, cx: &mut PrimaryContext<'_>, next: FollowUp) {
         match next {
-            Next::Nothing => (),
-            Next::Alone => self.in_turn(cx, |_, _| ()),
-            Next::Reign(reign) => self.reign_on(cx, reign),
+            FollowUp::Nothing => (),
+            // An empty turn announces what the disk alone makes safe now.
+            FollowUp::Alone => self.in_turn(cx, |_, _| ()),
+            FollowUp::NewEpoch(leadership) => self.begin_epoch(cx, leadership),
         }
     }
 
-    /// The reign goes on in a new epoch: with a new backup, or without one.
-    fn reign_on(&mut self, cx: &mut Ctx<'_>, reign: Reign) {
-        self.replication.reign_on(cx, reign);
-        cx.reign = self.replication.reign(cx.core.config.me);
+    /// This replica stays primary in a new epoch: with a new backup, or without one.
+    fn begin_epoch(&mut self, cx: &mut PrimaryContext<'_>, leadership: Leadership) {
+        self.replication.begin_epoch(cx, leadership);
+        cx.leadership = self.replication.leadership(cx.core.config.me);
         let (epoch, head, hash) = (self.epoch(), cx.core.log.head(), cx.core.state.hash());
         let alone = self.is_alone();
-        cx.note(|| Note::Reigns { epoch, head, hash, alone });
-        self.replication.hush(cx, false);
-        self.in_turn(cx, |_, turn| turn.write_reign());
+        cx.note(|| Note::Leads { epoch, head, hash, alone });
+        self.replication.set_poses_paused(cx, false);
+        self.in_turn(cx, |_, turn| turn.write_leadership());
     }
 }
 
 fn start_timers(core: &mut Core) {
     let timing = core.config.timing;
-    core.wake_after(Purpose::Views, timing.views);
-    core.wake_after(Purpose::Motions, timing.motions);
-    core.wake_after(Purpose::Beacon, timing.beacon);
-    core.wake_after(Purpose::Due, Span::ZERO);
-    core.wake_after(Purpose::DiskBatch, Span::ZERO);
+    core.wake_after(ReplicaTimer::Views, timing.views);
+    core.wake_after(ReplicaTimer::Motions, timing.motions);
+    core.wake_after(ReplicaTimer::Beacon, timing.beacon);
+    core.wake_after(ReplicaTimer::Due, Span::ZERO);
+    core.wake_after(ReplicaTimer::DiskBatch, Span::ZERO);
     if core.config.is_meshed() {
-        core.wake_after(Purpose::Mesh, Span::ZERO);
+        core.wake_after(ReplicaTimer::Mesh, Span::ZERO);
     }
 }

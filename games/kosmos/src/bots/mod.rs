@@ -1,37 +1,37 @@
-//! Players without people: company for those who play, and load for those who measure.
+//! Programs that play: company for players, and load for measurements.
 //!
-//! A bot knows what a player knows, the objects shown to it, and can want what a player can want. It keeps to the
-//! rules, stays in the world and says a new course only when it has one; [`Hostile`] does none of this.
+//! A bot knows as much as a player, the objects shown to it, and can do as much. It keeps to the
+//! rules, stays in the world and steers only when it has a new course; [`HostileBot`] does none of this.
 
-mod eyes;
+mod bot_surroundings;
+mod bot_walk;
 mod gather;
 mod hostile;
 mod hunt;
-mod legs;
 mod talk;
 mod trade;
 mod travel;
 mod wander;
 
-pub use gather::Gather;
-pub use hostile::Hostile;
-pub use hunt::Hunt;
-pub use talk::Talk;
-pub use trade::Trade;
-pub use travel::{Border, Cross};
-pub use wander::Wander;
+pub use gather::GatherBot;
+pub use hostile::HostileBot;
+pub use hunt::HuntBot;
+pub use talk::TalkBot;
+pub use trade::TradeBot;
+pub use travel::{BorderBot, CrossBot};
+pub use wander::WanderBot;
 
 use crate::Action;
 use game::{Bot, Intent};
 use space::{Polygon, Position};
 
-/// The bots that play by the rules.
+/// The names of the bots that play by the rules.
 pub const NAMES: [&str; 5] = ["wander", "hunt", "gather", "trade", "talk"];
 
-/// Those that walk where zones meet. They keep to the rules, too, and do nothing else.
+/// The names of the bots that walk where zones meet. They keep to the rules, too, and only walk.
 pub const TRAVELLERS: [&str; 2] = ["border", "cross"];
 
-/// A bot that lives in `world`, by its name: one of [`NAMES`] or [`TRAVELLERS`], or `hostile`.
+/// Makes a bot for `world` by its name: one of [`NAMES`] or [`TRAVELLERS`], or `hostile`.
 pub fn by_name(name: &str, world: &Polygon) -> Option<Box<dyn Bot>> {
     by_name_near(name, world, &[])
 }
@@ -40,19 +40,19 @@ pub fn by_name(name: &str, world: &Polygon) -> Option<Box<dyn Bot>> {
 pub fn by_name_near(name: &str, world: &Polygon, borders: &[(Position, Position)]) -> Option<Box<dyn Bot>> {
     let world = world.clone();
     Some(match name {
-        "wander" => Box::new(Wander::new(world)),
-        "hunt" => Box::new(Hunt::new(world)),
-        "gather" => Box::new(Gather::new(world)),
-        "trade" => Box::new(Trade::new(world)),
-        "talk" => Box::new(Talk::new(world)),
-        "border" => Box::new(Border::new(world, borders.to_vec())),
-        "cross" => Box::new(Cross::new(world)),
-        "hostile" => Box::new(Hostile),
+        "wander" => Box::new(WanderBot::new(world)),
+        "hunt" => Box::new(HuntBot::new(world)),
+        "gather" => Box::new(GatherBot::new(world)),
+        "trade" => Box::new(TradeBot::new(world)),
+        "talk" => Box::new(TalkBot::new(world)),
+        "border" => Box::new(BorderBot::new(world, borders.to_vec())),
+        "cross" => Box::new(CrossBot::new(world)),
+        "hostile" => Box::new(HostileBot),
         _ => return None,
     })
 }
 
-/// An action, as bots hand it over.
+/// An action, encoded as bots hand it over.
 fn act(action: &Action) -> Intent {
     Intent::Act(postcard::to_stdvec(action).expect("actions are plain data"))
 }

@@ -1,17 +1,17 @@
-//! Walks about and says what it thinks.
+//! A bot that walks about and talks.
 
 use super::act;
-use super::eyes::Eyes;
-use super::legs::Legs;
+use super::bot_surroundings::BotSurroundings;
+use super::bot_walk::BotWalk;
 use crate::Action;
-use game::{Bot, Intent, Sight};
+use game::{Bot, BotView, Intent};
 use machine::Rng;
 use space::Polygon;
 
 /// It says something once in this many decisions.
 const SAYS: u64 = 15;
 
-/// All it has to say.
+/// All lines that it says.
 const LINES: [&str; 6] = [
     "Hello!",
     "Has anybody seen a map?",
@@ -21,25 +21,25 @@ const LINES: [&str; 6] = [
     "Which way is the border?",
 ];
 
-/// Talks.
-pub struct Talk {
-    legs: Legs,
+/// A bot that talks while it walks about.
+pub struct TalkBot {
+    walk_state: BotWalk,
 }
 
-impl Talk {
-    /// One that stays in `world`.
+impl TalkBot {
+    /// A bot that stays in `world`.
     pub const fn new(world: Polygon) -> Self {
-        Self { legs: Legs::new(world) }
+        Self { walk_state: BotWalk::new(world) }
     }
 }
 
-impl Bot for Talk {
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
-        let Some(eyes) = Eyes::open(sight) else { return };
-        self.legs.stroll(&eyes, rng, wants);
+impl Bot for TalkBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
+        let Some(view) = BotSurroundings::open(sight) else { return };
+        self.walk_state.stroll(&view, rng, intents);
         if rng.below(SAYS) == 0 {
             let line = LINES[rng.below(LINES.len() as u64) as usize];
-            wants.push(act(&Action::Say { text: line.to_owned() }));
+            intents.push(act(&Action::Say { text: line.to_owned() }));
         }
     }
 }

@@ -1,79 +1,79 @@
-//! Walkers for worlds of several zones: one keeps to the borders, one crosses the whole world.
+//! Bots for worlds of several zones: one keeps to the borders, one crosses the whole world.
 
-use super::eyes::Eyes;
-use super::legs::Legs;
+use super::bot_surroundings::BotSurroundings;
+use super::bot_walk::BotWalk;
 use crate::config::{AVATAR_SPEED, EDGE_MARGIN};
-use game::{Bot, Intent, Sight};
+use game::{Bot, BotView, Intent};
 use machine::{Rng, Span, Time};
 use space::{Distance, Polygon, Position};
 
-/// Close enough: bots do not look often.
+/// The distance at which a place counts as reached: bots do not look often.
 const ARRIVED: Distance = Distance::of_metres(3);
 
-/// How far over a border it goes, in millimetres: it has crossed it when it has arrived.
+/// The distance over a border to which it goes, in millimetres: it has crossed it when it has arrived.
 const OVER: f64 = 4_000.0;
 
-/// How far along a border it goes at most, in millimetres.
+/// The largest distance along a border that it goes at once, in millimetres.
 const ALONG: i64 = 20_000;
 
-/// One in so many ways leads to another border.
+/// One in this many walks leads to another border.
 const ELSEWHERE: u64 = 5;
 
-/// Who has not arrived after this, besides the time that the way takes, goes somewhere else.
+/// The time in excess of the walk's own after which a bot that has not arrived goes to another place.
 const PATIENCE: Span = Span::from_millis(3_000);
 
-/// A way to somewhere.
-struct Way {
-    legs: Legs,
+/// A walk to a place, with a time limit.
+struct TravelPlan {
+    walk_state: BotWalk,
     goal: Option<(Position, Time)>,
 }
 
-impl Way {
+impl TravelPlan {
     const fn new(world: Polygon) -> Self {
-        Self { legs: Legs::new(world), goal: None }
+        Self { walk_state: BotWalk::new(world), goal: None }
     }
 
     /// Goes on, to the place that `next` gives whenever one is reached, or not reached in time.
-    fn go(&mut self, eyes: &Eyes, wants: &mut Vec<Intent>, next: impl FnOnce() -> Position) {
+    fn go(&mut self, view: &BotSurroundings, intents: &mut Vec<Intent>, next: impl FnOnce() -> Position) {
         let goal = match self.goal {
-            Some((goal, until)) if !eyes.here.is_within(ARRIVED, goal) && eyes.now < until => goal,
+            Some((goal, until)) if !view.here.is_within(ARRIVED, goal) && view.now < until => goal,
             _ => {
                 let goal = next();
-                let way = (eyes.here.distance_squared(goal) as f64).sqrt();
-                let seconds = way / f64::from(AVATAR_SPEED.millimetres());
+                let distance = (view.here.distance_squared(goal) as f64).sqrt();
+                let seconds = distance / f64::from(AVATAR_SPEED.millimetres());
                 let takes = Span::from_millis((seconds * 1e3) as u64);
-                self.goal = Some((goal, eyes.now + PATIENCE + takes));
+                self.goal = Some((goal, view.now + PATIENCE + takes));
                 goal
             }
         };
-        self.legs.go_to(eyes, goal, Distance::default(), wants);
+        self.walk_state.go_to(view, goal, Distance::default(), intents);
     }
 }
 
-/// Walks along borders, and over them all the time.
-pub struct Border {
-    way: Way,
+/// A bot that walks along borders, and over them all the time.
+pub struct BorderBot {
+    plan: TravelPlan,
     borders: Vec<(Position, Position)>,
     left: bool,
 }
 
-impl Border {
-    /// One that keeps to these borders of `world`; if there are none, it walks about.
+impl BorderBot {
+    /// A bot that keeps to these borders of `world`; if there are none, it walks about.
     pub const fn new(world: Polygon, borders: Vec<(Position, Position)>) -> Self {
-        Self { way: Way::new(world), borders, left: false }
+        Self { plan: TravelPlan::new(world), borders, left: false }
     }
 }
 
-impl Bot for Border {
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
-        let Some(eyes) = Eyes::open(sight) else { return };
-        let Self { way, borders, left } = self;
+impl Bot for BorderBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
+        let Some(view) = BotSurroundings::open(sight) else { return };
+        let Self { plan, borders, left } = self;
         if borders.is_empty() {
-            return way.legs.stroll(&eyes, rng, wants);
+            return plan.walk_state.stroll(&view, rng, intents);
         }
-        way.go(&eyes, wants, || {
+        plan.go(&view, intents, || {
             *left = !*left;
-            beside(borders, eyes.here, *left, rng)
+            beside(borders, view.here, *left, rng)
         });
     }
 }
@@ -87,6 +87,7 @@ fn beside(borders: &[(Position, Position)], here: Position, left: bool, rng: &mu
     let on = foot(border, here, rng.between(-ALONG, ALONG) as f64);
     let (dx, dy) = border.0.step_to(border.1);
     let (dx, dy) = (f64::from(dx), f64::from(dy));
+    // Why at least 1: a border of no length must not divide by zero.
     let over = if left { OVER } else { -OVER } / (dx * dx + dy * dy).sqrt().max(1.0);
     Position::saturating(i64::from(on.x()) - (dy * over) as i64, i64::from(on.y()) + (dx * over) as i64)
 }
@@ -102,28 +103,28 @@ fn foot((from, to): (Position, Position), here: Position, along: f64) -> Positio
     Position::saturating(i64::from(from.x()) + (dx * part) as i64, i64::from(from.y()) + (dy * part) as i64)
 }
 
-/// Walks straight across the world from side to side.
-pub struct Cross {
-    way: Way,
+/// A bot that walks straight across the world from side to side.
+pub struct CrossBot {
+    plan: TravelPlan,
     world: Polygon,
 }
 
-impl Cross {
-    /// One that crosses `world`.
+impl CrossBot {
+    /// A bot that crosses `world`.
     pub fn new(world: Polygon) -> Self {
-        Self { way: Way::new(world.clone()), world }
+        Self { plan: TravelPlan::new(world.clone()), world }
     }
 }
 
-impl Bot for Cross {
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
-        let Some(eyes) = Eyes::open(sight) else { return };
-        let Self { way, world } = self;
-        way.go(&eyes, wants, || opposite(world, eyes.here, rng));
+impl Bot for CrossBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
+        let Some(view) = BotSurroundings::open(sight) else { return };
+        let Self { plan, world } = self;
+        plan.go(&view, intents, || opposite(world, view.here, rng));
     }
 }
 
-/// The farther one of two opposite sides, straight ahead.
+/// A place near the farther one of two opposite sides, straight ahead.
 fn opposite(world: &Polygon, here: Position, rng: &mut Rng) -> Position {
     let (low, high) = world.bounding_box();
     let margin = i64::from(EDGE_MARGIN.millimetres());
@@ -141,7 +142,7 @@ fn opposite(world: &Polygon, here: Position, rng: &mut Rng) -> Position {
 mod tests {
     use super::*;
     use crate::{Avatar, Shown};
-    use game::Sighted;
+    use game::VisibleObject;
     use space::{Epoch, Millis, Motion, ObjectId, ZoneId};
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +154,7 @@ mod tests {
         Polygon::rectangle(place(-60.0, -60.0), place(60.0, 60.0)).unwrap()
     }
 
-    /// Where a lone bot is at every fifth of a second of ten minutes.
+    /// The places of a lone bot at every fifth of a second of ten minutes.
     fn places(mut bot: impl Bot, seed: u64) -> Vec<Position> {
         let mut rng = Rng::seeded(seed);
         let me = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
@@ -170,10 +171,10 @@ mod tests {
         let shown = postcard::to_stdvec(&Shown::Me(avatar)).unwrap();
         let (mut now, mut motion) = (Time::ZERO, Motion::default());
         let mut step = || {
-            let objects = BTreeMap::from([(me, Sighted { motion, shown: shown.clone() })]);
-            let mut wants = Vec::new();
-            bot.decide(&Sight { now, me, objects: &objects, unanswered: 0 }, &mut rng, &mut wants);
-            for want in wants {
+            let objects = BTreeMap::from([(me, VisibleObject { motion, shown: shown.clone() })]);
+            let mut intents = Vec::new();
+            bot.decide(&BotView { now, me, objects: &objects, unanswered: 0 }, &mut rng, &mut intents);
+            for want in intents {
                 let Intent::Steer(velocity, heading) = want else { panic!("it only walks: {want:?}") };
                 motion = Motion { velocity, heading, start: Millis::floor(now), ..motion.rebased(now) };
             }
@@ -190,10 +191,10 @@ mod tests {
         let crossings =
             |places: &[Position]| places.windows(2).filter(|it| zone(&it[0]) != zone(&it[1])).count();
         for seed in 0..4 {
-            let border = places(Border::new(world(), borders.clone()), seed);
+            let border = places(BorderBot::new(world(), borders.clone()), seed);
             assert!(100 < crossings(&border), "{} crossings in ten minutes", crossings(&border));
             assert_eq!(border.iter().map(zone).collect::<BTreeSet<_>>().len(), 3);
-            let cross = places(Cross::new(world()), seed);
+            let cross = places(CrossBot::new(world()), seed);
             assert!(15 < crossings(&cross), "{} crossings in ten minutes", crossings(&cross));
             for of in [Position::x, Position::y] {
                 let (least, most) =

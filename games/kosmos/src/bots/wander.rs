@@ -1,27 +1,27 @@
-//! Walks about, and wants nothing else.
+//! A bot that walks about, and does nothing else.
 
-use super::eyes::Eyes;
-use super::legs::Legs;
-use game::{Bot, Intent, Sight};
+use super::bot_surroundings::BotSurroundings;
+use super::bot_walk::BotWalk;
+use game::{Bot, BotView, Intent};
 use machine::Rng;
 use space::Polygon;
 
-/// Walks about.
-pub struct Wander {
-    legs: Legs,
+/// A bot that only walks about.
+pub struct WanderBot {
+    walk_state: BotWalk,
 }
 
-impl Wander {
-    /// One that stays in `world`.
+impl WanderBot {
+    /// A bot that stays in `world`.
     pub const fn new(world: Polygon) -> Self {
-        Self { legs: Legs::new(world) }
+        Self { walk_state: BotWalk::new(world) }
     }
 }
 
-impl Bot for Wander {
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
-        if let Some(eyes) = Eyes::open(sight) {
-            self.legs.stroll(&eyes, rng, wants);
+impl Bot for WanderBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
+        if let Some(view) = BotSurroundings::open(sight) {
+            self.walk_state.stroll(&view, rng, intents);
         }
     }
 }

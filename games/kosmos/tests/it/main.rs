@@ -9,5 +9,5 @@ mod play;
 mod refusals;
 mod rockets;
 mod sizes;
-mod stage;
+mod test_world;
 mod trades;

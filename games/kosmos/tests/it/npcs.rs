@@ -1,6 +1,6 @@
-//! Deer, hounds, nests, and how a world is filled.
+//! Tests of deer, hounds, nests, and of filling a world.
 
-use crate::stage::Stage;
+use crate::test_world::KosmosTestWorld;
 use game::{Addressee, Call, Solo};
 use kosmos::config::{HATCH_AFTER, ITEM_AREA, NPC_AREA, NPC_PAUSE};
 use kosmos::{Kosmos, Letter, NpcKind, State};
@@ -9,43 +9,44 @@ use space::{Polygon, Position, Velocity};
 
 #[test]
 fn deer_flee_and_hounds_follow() {
-    let mut stage = Stage::new();
-    let (deer, hound) = (stage.npc(NpcKind::Deer, (10_000, 0)), stage.npc(NpcKind::Hound, (-10_000, 0)));
-    stage.avatar("ann", (0, 0));
+    let mut test_world = KosmosTestWorld::new();
+    let (deer, hound) =
+        (test_world.npc(NpcKind::Deer, (10_000, 0)), test_world.npc(NpcKind::Hound, (-10_000, 0)));
+    test_world.avatar("ann", (0, 0));
     for npc in [deer, hound] {
-        let (after, product) = stage.think(npc);
+        let (after, product) = test_world.think(npc);
         assert_eq!(after, Some(NPC_PAUSE));
         assert!(product.is_only_moves(), "a course is no event");
-        assert_eq!(stage.motion(npc).velocity, Velocity::new(3_000, 0).unwrap());
+        assert_eq!(test_world.motion(npc).velocity, Velocity::new(3_000, 0).unwrap());
     }
-    stage.now += Span::from_secs(3);
-    stage.think(hound);
-    assert_eq!(stage.motion(hound).velocity, Velocity::ZERO, "it heels");
+    test_world.now += Span::from_secs(3);
+    test_world.think(hound);
+    assert_eq!(test_world.motion(hound).velocity, Velocity::ZERO, "it heels");
 }
 
 #[test]
 fn an_npc_never_walks_out_of_the_world() {
-    let mut stage = Stage::new();
-    let deer = stage.npc(NpcKind::Deer, (195_000, 195_000));
-    stage.avatar("ann", (190_000, 190_000));
+    let mut test_world = KosmosTestWorld::new();
+    let deer = test_world.npc(NpcKind::Deer, (195_000, 195_000));
+    test_world.avatar("ann", (190_000, 190_000));
     for _ in 0..500 {
-        stage.think(deer);
-        stage.now += NPC_PAUSE;
-        let place = stage.place(deer);
+        test_world.think(deer);
+        test_world.now += NPC_PAUSE;
+        let place = test_world.place(deer);
         assert!(place.x() <= 200_000 && place.y() <= 200_000, "{place}");
     }
 }
 
 #[test]
 fn a_nest_hatches_when_its_time_has_come() {
-    let mut stage = Stage::new();
+    let mut test_world = KosmosTestWorld::new();
     let place = Position::new(7, 7).unwrap();
-    stage.letter(Addressee::Place(place), Letter::Brood(NpcKind::Hound));
-    let [(nest, at, Letter::Hatch)] = stage.timers[..] else { panic!("{:?}", stage.timers) };
-    assert_eq!((stage.get(nest), at), (Some(State::Nest(NpcKind::Hound)), stage.now + HATCH_AFTER));
-    stage.letter(Addressee::Object(nest), Letter::Hatch);
-    assert!(matches!(stage.get(nest), Some(State::Npc(npc)) if npc.kind == NpcKind::Hound));
-    assert_eq!(stage.place(nest), place);
+    test_world.letter(Addressee::Place(place), Letter::Brood(NpcKind::Hound));
+    let [(nest, at, Letter::Hatch)] = test_world.timers[..] else { panic!("{:?}", test_world.timers) };
+    assert_eq!((test_world.get(nest), at), (Some(State::Nest(NpcKind::Hound)), test_world.now + HATCH_AFTER));
+    test_world.letter(Addressee::Object(nest), Letter::Hatch);
+    assert!(matches!(test_world.get(nest), Some(State::Npc(npc)) if npc.kind == NpcKind::Hound));
+    assert_eq!(test_world.place(nest), place);
 }
 
 fn square(half_metres: f64) -> Polygon {
@@ -84,9 +85,9 @@ fn a_world_that_is_no_square_is_filled_inside() {
 }
 
 #[test]
-fn filling_is_told_by_letters_only() {
-    let mut stage = Stage::new();
-    stage.now = Time::ZERO;
-    stage.call(Call::Populate { region: &square(200.0) }).unwrap();
-    assert_eq!((stage.letters.len(), stage.table.0.len()), (25, 1));
+fn a_large_world_is_filled_by_letters_only() {
+    let mut test_world = KosmosTestWorld::new();
+    test_world.now = Time::ZERO;
+    test_world.call(Call::Populate { region: &square(200.0) }).unwrap();
+    assert_eq!((test_world.letters.len(), test_world.table.0.len()), (25, 1));
 }

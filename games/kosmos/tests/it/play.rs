@@ -1,31 +1,31 @@
-//! Long play of many bots in one world: nothing is lost, nothing doubled, nobody stuck, and one seed has one
+//! Long play of many bots in one world: nothing is lost, nothing doubled, no bot stuck, and one seed has one
 //! history.
 
-use crate::stage::avatar;
+use crate::test_world::avatar;
 use game::config::MESSAGE_MAX;
-use game::{Bot, Intent, Sight, Sighted, Solo, WORLD};
+use game::{Bot, BotView, Intent, Solo, VisibleObject, WORLD};
 use kosmos::config::COINS_AT_START;
 use kosmos::{Action, Avatar, Item, ItemKind, Kosmos, Refusal, Serial, State, bots, conserved};
 use machine::{Rng, Span};
 use space::{ObjectId, Polygon, Position};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often bots decide.
+/// The time between two decisions of a bot.
 const PAUSE: Span = Span::from_millis(200);
 
-struct Play {
+struct LongPlay {
     solo: Solo<Kosmos>,
     world: Polygon,
     rng: Rng,
     bots: BTreeMap<ObjectId, Box<dyn Bot>>,
     done: BTreeMap<String, u32>,
     refused: BTreeMap<Refusal, u32>,
-    /// Garbage that no platform would hand to the game.
+    /// Number of messages that no platform would hand to the game.
     garbage: u32,
 }
 
-impl Play {
-    /// A small world, so that there is company.
+impl LongPlay {
+    /// A small world, so that bots meet.
     fn new(seed: u64) -> Self {
         let corner = |metres| Position::from_metres(metres, metres).unwrap();
         let world = Polygon::rectangle(corner(-60.0), corner(60.0)).unwrap();
@@ -47,7 +47,7 @@ impl Play {
 
     fn step(&mut self) {
         let names: Vec<_> = self.bots.keys().copied().collect();
-        // All decide on what they see now, and are then served one after the other, as by a network.
+        // All bots decide on what they see now, and then act one after the other, as over a network.
         let wants: Vec<_> = names.into_iter().map(|me| (me, self.wants(me))).collect();
         for (me, want) in wants.into_iter().flat_map(|(me, wants)| wants.into_iter().map(move |it| (me, it)))
         {
@@ -59,17 +59,17 @@ impl Play {
     fn wants(&mut self, me: ObjectId) -> Vec<Intent> {
         let sight = self.solo.sight(me).into_iter().map(|(name, shown)| {
             let (motion, shown) = (self.solo.motion(name).unwrap(), postcard::to_stdvec(&shown).unwrap());
-            (name, Sighted { motion, shown })
+            (name, VisibleObject { motion, shown })
         });
         let objects = sight.collect();
         let mut wants = Vec::new();
-        let sight = Sight { now: self.solo.now(), me, objects: &objects, unanswered: 0 };
+        let sight = BotView { now: self.solo.now(), me, objects: &objects, unanswered: 0 };
         self.bots.get_mut(&me).unwrap().decide(&sight, &mut self.rng, &mut wants);
         wants
     }
 
     fn carry_out(&mut self, me: ObjectId, want: Intent) {
-        let (what, judged) = match want {
+        let (what, verdict) = match want {
             Intent::Steer(velocity, heading) => ("Steer".to_owned(), self.solo.steer(me, velocity, heading)),
             Intent::Act(bytes) if MESSAGE_MAX < bytes.len() => return self.garbage += 1,
             Intent::Act(bytes) => match postcard::take_from_bytes::<Action>(&bytes) {
@@ -77,7 +77,7 @@ impl Play {
                 _ => return self.garbage += 1,
             },
         };
-        match judged {
+        match verdict {
             Ok(()) => *self.done.entry(what).or_default() += 1,
             Err(refusal) => *self.refused.entry(refusal).or_default() += 1,
         }
@@ -97,13 +97,13 @@ impl Play {
         tallies.sum()
     }
 
-    /// NPCs, and those to come.
+    /// The number of NPCs, and of nests.
     fn npcs(&self) -> usize {
         self.states().filter(|it| matches!(it, State::Npc(_) | State::Nest(_))).count()
     }
 }
 
-/// All coins and all serials of a world. No serial may be there twice.
+/// All coins and all serials of a world. No serial may occur twice.
 fn total(states: impl Iterator<Item = State>) -> (u64, BTreeSet<Serial>) {
     let (mut coins, mut items) = (0, BTreeSet::new());
     for goods in states.map(|it| conserved(&it)) {
@@ -120,9 +120,9 @@ fn kind(action: &Action) -> String {
     text.split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
-/// Plays for two minutes with `kinds` of bots, some of whom come and go, and checks all goods at every step.
-fn play(seed: u64, kinds: &[&str]) -> Play {
-    let mut play = Play::new(seed);
+/// Plays for two minutes with `kinds` of bots, some of which come and go, and checks all goods at every step.
+fn play(seed: u64, kinds: &[&str]) -> LongPlay {
+    let mut play = LongPlay::new(seed);
     for kind in kinds.iter().cycle().take(4 * kinds.len()) {
         play.join(kind);
     }
@@ -134,7 +134,7 @@ fn play(seed: u64, kinds: &[&str]) -> Play {
             let oldest = *play.bots.keys().next().unwrap();
             play.leave(oldest);
             play.join(kinds[step / 50 % kinds.len()]);
-            // A letter on its way is neither here nor there: let it arrive before anything is counted.
+            // A letter on its way is in no object: let it arrive before goods are counted.
             play.solo.advance(Span::from_millis(5));
         }
         let (_, now) = play.goods();
@@ -154,9 +154,12 @@ fn nothing_is_lost_or_doubled_in_long_play() {
         let play = play(seed, &bots::NAMES);
         println!("{:?}\n{:?}\n{} slain", play.done, play.refused, play.slain());
         for what in ["Steer", "Fire", "PickUp", "Drop", "OfferTrade", "AcceptTrade", "Say"] {
-            assert!(play.done.contains_key(what), "seed {seed}: nobody did {what}");
+            assert!(play.done.contains_key(what), "seed {seed}: no bot did {what}");
         }
-        assert!(play.refused.contains_key(&Refusal::Gone), "seed {seed}: nobody reached for the same item");
+        assert!(
+            play.refused.contains_key(&Refusal::Gone),
+            "seed {seed}: no two bots reached for the same item"
+        );
         assert!(!play.refused.contains_key(&Refusal::TooFast), "seed {seed}: bots keep to the speed");
         assert_eq!(play.garbage, 0);
     }
@@ -172,7 +175,7 @@ fn an_item_on_the_ground_and_in_a_bag_is_noticed() {
 
 #[test]
 fn coins_are_those_of_the_players_present() {
-    let mut play = Play::new(11);
+    let mut play = LongPlay::new(11);
     for kind in ["trade", "trade", "trade", "gather", "gather", "trade"] {
         play.join(kind);
     }
@@ -184,7 +187,7 @@ fn coins_are_those_of_the_players_present() {
 }
 
 #[test]
-fn bots_that_obey_no_rule_change_nothing_but_their_own_luck() {
+fn hostile_bots_do_no_harm_to_others() {
     let play = play(5, &["hostile", "gather", "hostile", "trade"]);
     println!("{:?}\n{:?}\n{} garbage", play.done, play.refused, play.garbage);
     assert!(0 < play.garbage);
@@ -196,7 +199,7 @@ fn bots_that_obey_no_rule_change_nothing_but_their_own_luck() {
 
 #[test]
 fn bots_stay_in_the_world() {
-    let mut play = Play::new(3);
+    let mut play = LongPlay::new(3);
     for kind in bots::NAMES.iter().cycle().take(20) {
         play.join(kind);
     }

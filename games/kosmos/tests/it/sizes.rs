@@ -1,6 +1,6 @@
-//! What the game costs on the wire.
+//! The sizes of the game's states and actions on the wire.
 
-use crate::stage::avatar;
+use crate::test_world::avatar;
 use kosmos::{Action, Give, Item, ItemKind, Offer, Rocket, Serial, State, Want};
 use serde::Serialize;
 use space::{Epoch, Heading, Millis, ObjectId, ZoneId};
@@ -13,7 +13,7 @@ fn name(counter: u32) -> ObjectId {
     ObjectId { zone: ZoneId(12), epoch: Epoch(3), counter }
 }
 
-/// An hour into the game, with three items and some points.
+/// An avatar an hour into the game, with three items and some points.
 fn typical() -> kosmos::Avatar {
     let mut it = avatar("Hypatia");
     (it.score, it.ready_at, it.stunned_until) = (230, Millis(3_600_000), Millis(3_590_000));

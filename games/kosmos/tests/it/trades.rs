@@ -1,16 +1,16 @@
 //! Bargains: all or nothing, on the terms that were seen.
 
-use crate::stage::Stage;
+use crate::test_world::KosmosTestWorld;
 use kosmos::config::{BAG_MAX, COINS_AT_START};
 use kosmos::{Action, Give, Item, ItemKind, Notice, Offer, Refusal, Want};
 use space::ObjectId;
 
 /// Ann stands beside Bob with a sword, Bob has a gem.
-fn scene() -> (Stage, ObjectId, ObjectId, Item, Item) {
-    let mut stage = Stage::new();
-    let (ann, bob) = (stage.avatar("ann", (0, 0)), stage.avatar("bob", (5_000, 0)));
-    let (sword, gem) = (stage.give(ann, ItemKind::Sword), stage.give(bob, ItemKind::Gem));
-    (stage, ann, bob, sword, gem)
+fn setup() -> (KosmosTestWorld, ObjectId, ObjectId, Item, Item) {
+    let mut test_world = KosmosTestWorld::new();
+    let (ann, bob) = (test_world.avatar("ann", (0, 0)), test_world.avatar("bob", (5_000, 0)));
+    let (sword, gem) = (test_world.give(ann, ItemKind::Sword), test_world.give(bob, ItemKind::Gem));
+    (test_world, ann, bob, sword, gem)
 }
 
 /// The sword and a coin for a gem and three.
@@ -19,109 +19,119 @@ fn terms(to: ObjectId, sword: Item) -> Offer {
     Offer { to, give, want: Want { coins: 3, kind: Some(ItemKind::Gem) } }
 }
 
-fn offer(stage: &mut Stage, from: ObjectId, offer: Offer) -> Result<(), Refusal> {
+fn offer(test_world: &mut KosmosTestWorld, from: ObjectId, offer: Offer) -> Result<(), Refusal> {
     let Offer { to, give, want } = offer;
-    stage.act(from, Action::OfferTrade { to, give, want })
+    test_world.act(from, Action::OfferTrade { to, give, want })
 }
 
 fn accept(
-    stage: &mut Stage,
+    test_world: &mut KosmosTestWorld,
     who: ObjectId,
     from: ObjectId,
     offer: Offer,
     pay: Option<Item>,
 ) -> Result<(), Refusal> {
-    stage.act(who, Action::AcceptTrade { from, offer, pay: pay.map(|it| it.serial) })
+    test_world.act(who, Action::AcceptTrade { from, offer, pay: pay.map(|it| it.serial) })
 }
 
 #[test]
-fn both_get_what_was_agreed() {
-    let (mut stage, ann, bob, sword, gem) = scene();
+fn both_get_the_agreed_goods() {
+    let (mut test_world, ann, bob, sword, gem) = setup();
     let seen = terms(bob, sword);
-    offer(&mut stage, ann, seen).unwrap();
-    assert_eq!(stage.body(ann).offer, Some(seen));
-    accept(&mut stage, bob, ann, seen, Some(gem)).unwrap();
-    let (one, other) = (stage.body(ann), stage.body(bob));
+    offer(&mut test_world, ann, seen).unwrap();
+    assert_eq!(test_world.avatar_state(ann).offer, Some(seen));
+    accept(&mut test_world, bob, ann, seen, Some(gem)).unwrap();
+    let (one, other) = (test_world.avatar_state(ann), test_world.avatar_state(bob));
     assert_eq!((one.coins, one.bag, one.offer), (COINS_AT_START + 2, vec![gem], None));
     assert_eq!((other.coins, other.bag), (COINS_AT_START - 2, vec![sword]));
-    assert_eq!(stage.notices.last().unwrap().1, Notice::Traded { from: ann, to: bob });
-    assert_eq!(accept(&mut stage, bob, ann, seen, Some(gem)), Err(Refusal::OfferChanged), "once is enough");
+    assert_eq!(test_world.notices.last().unwrap().1, Notice::Traded { from: ann, to: bob });
+    assert_eq!(
+        accept(&mut test_world, bob, ann, seen, Some(gem)),
+        Err(Refusal::OfferChanged),
+        "once is enough"
+    );
 }
 
 #[test]
 fn an_offer_that_changed_meanwhile_is_no_bargain() {
-    let (mut stage, ann, bob, sword, gem) = scene();
+    let (mut test_world, ann, bob, sword, gem) = setup();
     let seen = terms(bob, sword);
-    offer(&mut stage, ann, seen).unwrap();
+    offer(&mut test_world, ann, seen).unwrap();
     let dearer = Offer { want: Want { coins: 4, ..seen.want }, ..seen };
-    offer(&mut stage, ann, dearer).unwrap();
-    assert_eq!(accept(&mut stage, bob, ann, seen, Some(gem)), Err(Refusal::OfferChanged));
-    stage.act(ann, Action::WithdrawOffer).unwrap();
-    assert_eq!(accept(&mut stage, bob, ann, dearer, Some(gem)), Err(Refusal::OfferChanged));
-    offer(&mut stage, ann, seen).unwrap();
-    stage.act(ann, Action::Drop { slot: 0 }).unwrap();
+    offer(&mut test_world, ann, dearer).unwrap();
+    assert_eq!(accept(&mut test_world, bob, ann, seen, Some(gem)), Err(Refusal::OfferChanged));
+    test_world.act(ann, Action::WithdrawOffer).unwrap();
+    assert_eq!(accept(&mut test_world, bob, ann, dearer, Some(gem)), Err(Refusal::OfferChanged));
+    offer(&mut test_world, ann, seen).unwrap();
+    test_world.act(ann, Action::Drop { slot: 0 }).unwrap();
     assert_eq!(
-        accept(&mut stage, bob, ann, seen, Some(gem)),
+        accept(&mut test_world, bob, ann, seen, Some(gem)),
         Err(Refusal::OfferChanged),
         "the sword is gone"
     );
-    assert_eq!((stage.body(bob).coins, stage.body(bob).bag), (COINS_AT_START, vec![gem]));
+    assert_eq!(
+        (test_world.avatar_state(bob).coins, test_world.avatar_state(bob).bag),
+        (COINS_AT_START, vec![gem])
+    );
 }
 
 #[test]
-fn only_what_one_has_can_be_offered_or_paid() {
-    let (mut stage, ann, bob, sword, gem) = scene();
+fn only_carried_goods_can_be_offered_or_paid() {
+    let (mut test_world, ann, bob, sword, gem) = setup();
     let nothing = Want::default();
     let theirs = Offer { to: bob, give: Give { coins: 0, item: Some(gem) }, want: nothing };
-    assert_eq!(offer(&mut stage, ann, theirs), Err(Refusal::NotCarried));
+    assert_eq!(offer(&mut test_world, ann, theirs), Err(Refusal::NotCarried));
     let fake = Item { kind: ItemKind::Gem, ..sword };
     let false_kind = Offer { to: bob, give: Give { coins: 0, item: Some(fake) }, want: nothing };
-    assert_eq!(offer(&mut stage, ann, false_kind), Err(Refusal::NotCarried), "a sword is no gem");
+    assert_eq!(offer(&mut test_world, ann, false_kind), Err(Refusal::NotCarried), "a sword is no gem");
     let dear = Offer { to: bob, give: Give { coins: COINS_AT_START + 1, item: None }, want: nothing };
-    assert_eq!(offer(&mut stage, ann, dear), Err(Refusal::Poor));
+    assert_eq!(offer(&mut test_world, ann, dear), Err(Refusal::Poor));
 
     let seen = terms(bob, sword);
-    offer(&mut stage, ann, seen).unwrap();
-    assert_eq!(accept(&mut stage, bob, ann, seen, None), Err(Refusal::WrongItem));
-    assert_eq!(accept(&mut stage, bob, ann, seen, Some(sword)), Err(Refusal::NotCarried));
-    stage.change(bob, |it| it.coins = 2);
-    assert_eq!(accept(&mut stage, bob, ann, seen, Some(gem)), Err(Refusal::Poor));
-    assert_eq!((stage.body(ann).bag, stage.body(bob).bag), (vec![sword], vec![gem]));
+    offer(&mut test_world, ann, seen).unwrap();
+    assert_eq!(accept(&mut test_world, bob, ann, seen, None), Err(Refusal::WrongItem));
+    assert_eq!(accept(&mut test_world, bob, ann, seen, Some(sword)), Err(Refusal::NotCarried));
+    test_world.change(bob, |it| it.coins = 2);
+    assert_eq!(accept(&mut test_world, bob, ann, seen, Some(gem)), Err(Refusal::Poor));
+    assert_eq!(
+        (test_world.avatar_state(ann).bag, test_world.avatar_state(bob).bag),
+        (vec![sword], vec![gem])
+    );
 }
 
 #[test]
-fn offers_are_for_somebody_and_nobody_trades_alone() {
-    let (mut stage, ann, bob, sword, gem) = scene();
-    let eve = stage.avatar("eve", (0, 5_000));
+fn offers_are_for_one_avatar_which_is_not_the_seller() {
+    let (mut test_world, ann, bob, sword, gem) = setup();
+    let eve = test_world.avatar("eve", (0, 5_000));
     let seen = terms(bob, sword);
-    assert_eq!(offer(&mut stage, bob, seen), Err(Refusal::NotForYou));
-    offer(&mut stage, ann, seen).unwrap();
-    assert_eq!(accept(&mut stage, eve, ann, seen, Some(gem)), Err(Refusal::NotForYou));
-    assert_eq!(accept(&mut stage, bob, bob, seen, Some(gem)), Err(Refusal::NotForYou));
+    assert_eq!(offer(&mut test_world, bob, seen), Err(Refusal::NotForYou));
+    offer(&mut test_world, ann, seen).unwrap();
+    assert_eq!(accept(&mut test_world, eve, ann, seen, Some(gem)), Err(Refusal::NotForYou));
+    assert_eq!(accept(&mut test_world, bob, bob, seen, Some(gem)), Err(Refusal::NotForYou));
     let claimed = Offer { to: eve, ..seen };
-    assert_eq!(accept(&mut stage, eve, ann, claimed, None), Err(Refusal::OfferChanged));
+    assert_eq!(accept(&mut test_world, eve, ann, claimed, None), Err(Refusal::OfferChanged));
 }
 
 #[test]
 fn full_bags_can_be_swapped_but_not_filled() {
-    let (mut stage, ann, bob, sword, gem) = scene();
+    let (mut test_world, ann, bob, sword, gem) = setup();
     for _ in 1..BAG_MAX {
-        stage.give(ann, ItemKind::Map);
-        stage.give(bob, ItemKind::Map);
+        test_world.give(ann, ItemKind::Map);
+        test_world.give(bob, ItemKind::Map);
     }
     let gift = Offer { to: bob, give: Give { coins: 0, item: Some(sword) }, want: Want::default() };
-    offer(&mut stage, ann, gift).unwrap();
-    assert_eq!(accept(&mut stage, bob, ann, gift, None), Err(Refusal::Full));
+    offer(&mut test_world, ann, gift).unwrap();
+    assert_eq!(accept(&mut test_world, bob, ann, gift, None), Err(Refusal::Full));
     let swap = terms(bob, sword);
-    offer(&mut stage, ann, swap).unwrap();
-    assert_eq!(accept(&mut stage, bob, ann, swap, Some(gem)), Ok(()));
+    offer(&mut test_world, ann, swap).unwrap();
+    assert_eq!(accept(&mut test_world, bob, ann, swap, Some(gem)), Ok(()));
 }
 
 #[test]
 fn traders_stand_close() {
-    let (mut stage, ann, _, sword, _) = scene();
-    let far = stage.avatar("far", (8_001, 0));
+    let (mut test_world, ann, _, sword, _) = setup();
+    let far = test_world.avatar("far", (8_001, 0));
     let seen = Offer { to: far, give: Give { coins: 0, item: Some(sword) }, want: Want::default() };
-    offer(&mut stage, ann, seen).unwrap();
-    assert_eq!(accept(&mut stage, far, ann, seen, None), Err(Refusal::TooFar));
+    offer(&mut test_world, ann, seen).unwrap();
+    assert_eq!(accept(&mut test_world, far, ann, seen, None), Err(Refusal::TooFar));
 }

@@ -2,13 +2,13 @@
 //!
 //! They are this program again, called with `bench walkers` and `bench floor`, so that each has a core of its own.
 
-use super::{Places, ServerOptions};
+use super::{CoreAssignment, ServerOptions};
 use anyhow::{Context as _, Result, ensure};
 use std::process::Stdio;
 use std::time::Duration;
 use testbed::cluster::Cluster;
 use testbed::process;
-use testbed::walkers::{Moment, Walked};
+use testbed::walkers::{MeasurePoint, WalkersReport};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::Instant;
@@ -16,34 +16,39 @@ use tokio::time::Instant;
 /// The floor is measured for at most this long: it does not vary.
 const FLOOR_SECONDS: f64 = 5.0;
 
-/// Lets clients walk. What they experienced, what the servers spent meanwhile (milliseconds per client and second), and
-/// which part of a core.
+/// Lets clients walk. Returns their results, the servers' CPU milliseconds per client and second, and the
+/// servers' share of a core.
 pub(super) async fn walk(
     options: &ServerOptions,
-    places: &Places,
+    cores: &CoreAssignment,
     bots: u32,
     cluster: &Cluster,
-) -> Result<(Walked, f64, f64)> {
+) -> Result<(WalkersReport, f64, f64)> {
     let mut command = part("walkers")?;
     command.args(["--lobby", &cluster.lobby().to_string(), "--count", &bots.to_string()]);
     command.args(["--seconds", &options.seconds.to_string()]);
     if options.web_socket {
         command.arg("--web-socket");
     }
-    let (mut clients, mut lines) = start(command, &places.clients, &places.all)?;
-    until(&mut lines, Moment::Begin.line()).await?;
+    let (mut clients, mut lines) = start(command, &cores.clients, &cores.all)?;
+    until(&mut lines, MeasurePoint::Begin.line()).await?;
     let (began, before) = (Instant::now(), cluster.processor_seconds());
-    until(&mut lines, Moment::End.line()).await?;
+    until(&mut lines, MeasurePoint::End.line()).await?;
     let (took, after) = (began.elapsed().as_secs_f64(), cluster.processor_seconds());
     let line = lines.next_line().await?.context("the bots' process ended early")?;
-    let walked: Walked = serde_json::from_str(&line)?;
+    let walked: WalkersReport = serde_json::from_str(&line)?;
     clients.wait().await?;
     let spent = after - before;
     Ok((walked, 1e3 * spent / (f64::from(bots) * took), spent / took))
 }
 
-/// What plain UDP costs for the same packets, in milliseconds per client and second.
-pub(super) async fn floor(places: &Places, bots: u32, walked: &Walked, seconds: f64) -> Result<f64> {
+/// The cost of plain UDP for the same packets, in CPU milliseconds per client and second.
+pub(super) async fn floor(
+    cores: &CoreAssignment,
+    bots: u32,
+    walked: &WalkersReport,
+    seconds: f64,
+) -> Result<f64> {
     let crowd = &walked.crowd;
     let size = |bytes: f64, packets: f64| (bytes / packets.max(1e-9)).round().clamp(4.0, 1_452.0).to_string();
     let down = size(crowd.udp_bytes_per_client_second, crowd.packets_per_client_second);
@@ -54,13 +59,13 @@ pub(super) async fn floor(places: &Places, bots: u32, walked: &Walked, seconds: 
     let mut command = part("floor")?;
     command.args(["--end", "server", "--clients", &bots_text, "--down-bytes", &down]);
     command.args(["--answers", &answers.to_string()]);
-    let (mut server, mut lines) = start(command, &places.server, &places.all)?;
+    let (mut server, mut lines) = start(command, &cores.server, &cores.all)?;
     let address = lines.next_line().await?.context("the floor's server ended early")?;
     let mut command = part("floor")?;
     command.args(["--end", "clients", "--clients", &bots_text, "--server", &address, "--up-bytes", &up]);
     command.args(["--up", &crowd.packets_out_per_client_second.to_string()]);
     command.args(["--seconds", &(time + 1.0).to_string()]);
-    let (mut clients, _lines) = start(command, &places.clients, &places.all)?;
+    let (mut clients, _lines) = start(command, &cores.clients, &cores.all)?;
     let process = server.id().context("the floor's server ended early")?;
     tokio::time::sleep(Duration::from_millis(500)).await;
     let (began, before) = (Instant::now(), process::processor_seconds(process));
@@ -72,19 +77,20 @@ pub(super) async fn floor(places: &Places, bots: u32, walked: &Walked, seconds: 
     Ok(1e3 * spent.context("the floor's server ended early")? / (f64::from(bots) * took))
 }
 
-/// A process of this benchmark.
+/// The command of a child process of this benchmark.
 fn part(name: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.args(["bench", name]).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
     Ok(command)
 }
 
-/// Starts a process on some cores; this one goes on where it may.
+/// Starts a process on `cores`; this process goes back to `all` cores.
 fn start(
     mut command: Command,
     cores: &[usize],
     all: &[usize],
 ) -> Result<(Child, Lines<BufReader<ChildStdout>>)> {
+    // A child inherits the cores of the thread that starts it.
     process::stay_on(cores);
     let child = command.spawn().context("cannot start a process");
     process::stay_on(all);
@@ -93,8 +99,8 @@ fn start(
     Ok((child, BufReader::new(out).lines()))
 }
 
-async fn until(lines: &mut Lines<BufReader<ChildStdout>>, said: &str) -> Result<()> {
+async fn until(lines: &mut Lines<BufReader<ChildStdout>>, expected: &str) -> Result<()> {
     let line = lines.next_line().await?.context("the bots' process ended early")?;
-    ensure!(line == said, "the bots' process said {line:?}");
+    ensure!(line == expected, "the bots' process said {line:?}");
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! What a client costs the server, at constant density, beside plain UDP.
+//! The cost of a client to the server, at constant density, beside plain UDP.
 //!
 //! Server and clients are processes of their own, each on a core of its own, so neither's work is the other's.
 
 mod children;
 mod report;
 
-pub use report::{Report, Row, table};
+pub use report::{ServerReport, ServerRow, table};
 
 use crate::scratch::Scratch;
 use anyhow::Result;
@@ -14,56 +14,56 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use testbed::cluster::{Cluster, ClusterOptions};
 use testbed::process;
-use testbed::walkers::Walked;
+use testbed::walkers::WalkersReport;
 
-/// How many others each client should see, on average.
+/// Mean number of others that each client should see.
 const VISIBLE: f64 = 22.0;
 
-/// How far each client sees, in metres: Kosmos's range and the policies' default.
+/// View distance of each client, in metres: Kosmos's range and the policies' default.
 const VIEW: f64 = 60.0;
 
-/// Which crowds on which worlds.
+/// The crowds and worlds to measure.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Numbers of clients.
+    /// Numbers of clients, each measured in turn.
     pub bots: Vec<u32>,
-    /// Interest policies.
-    pub policies: Vec<PolicyName>,
-    /// For how long each is measured.
+    /// Interest policies, each measured in turn.
+    pub policies: Vec<MeasuredPolicy>,
+    /// Duration of each measurement, in seconds.
     pub seconds: f64,
-    /// How many hosts the world has; a second one is the backup.
+    /// Number of hosts of the world; a second one is the backup.
     pub hosts: u32,
-    /// Numbers of zones.
+    /// Numbers of zones, each measured in turn.
     pub zones: Vec<u32>,
     /// Clients connect by WebSocket instead of QUIC.
     pub web_socket: bool,
 }
 
 impl ServerOptions {
-    /// How many rows will be measured.
+    /// Number of rows that will be measured.
     pub fn rows(&self) -> usize {
         self.bots.len() * self.policies.len() * self.zones.len()
     }
 }
 
-/// A policy, as configurations name it.
+/// An interest policy of the server's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PolicyName {
+pub enum MeasuredPolicy {
     /// All poses to all clients.
     Everything,
-    /// All within a circle.
+    /// All poses within a circle around the client's avatar.
     Circle,
-    /// Graded by distance.
+    /// Poses within a circle, graded by distance.
     CircleAttenuated,
-    /// All within a sector.
+    /// All poses within a sector before the client's avatar.
     FieldOfView,
-    /// Graded by distance and direction.
+    /// Poses graded by distance and direction (A³).
     A3,
 }
 
-impl PolicyName {
-    /// As configurations name it.
+impl MeasuredPolicy {
+    /// The name of the policy in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Everything => "everything",
@@ -85,7 +85,7 @@ impl PolicyName {
 }
 
 /// The cores of the server and of the clients; empty if there is only one.
-struct Places {
+struct CoreAssignment {
     all: Vec<usize>,
     server: Vec<usize>,
     clients: Vec<usize>,
@@ -93,26 +93,26 @@ struct Places {
 
 /// Measures every crowd; `done` is called after each row. It must be called from the thread that blocks on it: the
 /// processes that it starts run on the cores of their starting thread.
-pub async fn measure(options: &ServerOptions, done: &dyn Fn()) -> Result<Report> {
+pub async fn measure(options: &ServerOptions, done: &dyn Fn()) -> Result<ServerReport> {
     let all = process::cores();
-    let places = match all[..] {
-        [server, clients, ..] => Places { server: vec![server], clients: vec![clients], all },
-        _ => Places { server: Vec::new(), clients: Vec::new(), all },
+    let cores = match all[..] {
+        [server, clients, ..] => CoreAssignment { server: vec![server], clients: vec![clients], all },
+        _ => CoreAssignment { server: Vec::new(), clients: Vec::new(), all },
     };
     let mut rows = Vec::new();
     for &bots in &options.bots {
         for &policy in &options.policies {
             for &zones in &options.zones {
-                rows.push(measured(options, &places, (bots, zones), policy).await?);
+                rows.push(measured(options, &cores, (bots, zones), policy).await?);
                 done();
             }
         }
     }
-    Ok(Report {
+    Ok(ServerReport {
         bench: "server",
         hosts: options.hosts,
         transport: if options.web_socket { "web-socket" } else { "quic" },
-        pinned: !places.server.is_empty(),
+        pinned: !cores.server.is_empty(),
         seconds: options.seconds,
         rows,
     })
@@ -120,14 +120,14 @@ pub async fn measure(options: &ServerOptions, done: &dyn Fn()) -> Result<Report>
 
 async fn measured(
     options: &ServerOptions,
-    places: &Places,
+    cores: &CoreAssignment,
     (bots, zones): (u32, u32),
-    policy: PolicyName,
-) -> Result<Row> {
+    policy: MeasuredPolicy,
+) -> Result<ServerRow> {
     let scratch = Scratch::new()?;
     let hosts: Vec<u32> = (1..=options.hosts).collect();
     let (half, room) = (half(bots), bots + 100);
-    // No limit: what a policy costs is to be seen, not what is left of it.
+    // No budget: the whole cost of a policy is measured, not what a budget leaves of it.
     let config = scratch.configure(&format!(
         "world = {{ half = {half}, hosts = {hosts:?}, zones = {zones} }}\n\
          carrier = {{ policy = {:?}, bytes_per_second = 0 }}\n\
@@ -135,7 +135,7 @@ async fn measured(
          lobby = {{ per_address = 1000.0, burst = 100000 }}\n",
         policy.name(),
     ))?;
-    process::stay_on(&places.server);
+    process::stay_on(&cores.server);
     let cluster = Cluster::start(ClusterOptions {
         data: scratch.path().to_owned(),
         config: Some(config),
@@ -144,10 +144,10 @@ async fn measured(
         hosts,
     })
     .await?;
-    let (walked, spent, share) = walk(options, places, bots, &cluster).await?;
+    let (walked, spent, share) = walk(options, cores, bots, &cluster).await?;
     cluster.leave().await?;
     let floor =
-        if options.web_socket { f64::NAN } else { floor(places, bots, &walked, options.seconds).await? };
+        if options.web_socket { f64::NAN } else { floor(cores, bots, &walked, options.seconds).await? };
     Ok(row((bots, zones), policy, walked, spent, share, floor))
 }
 
@@ -164,15 +164,15 @@ fn half(bots: u32) -> u32 {
 
 fn row(
     (bots, zones): (u32, u32),
-    policy: PolicyName,
-    walked: Walked,
+    policy: MeasuredPolicy,
+    walked: WalkersReport,
     cpu: f64,
     share: f64,
     floor: f64,
-) -> Row {
+) -> ServerRow {
     let because = behind(bots, policy, &walked, share);
     let crowd = walked.crowd;
-    Row {
+    ServerRow {
         bots,
         zones,
         policy,
@@ -194,8 +194,8 @@ fn row(
     }
 }
 
-/// What fell behind: then the costs are those of a server (or of clients) that does not keep up.
-fn behind(bots: u32, policy: PolicyName, walked: &Walked, share: f64) -> Vec<String> {
+/// Texts about what fell behind. If there are any, the costs are those of a server (or clients) that does not keep up.
+fn behind(bots: u32, policy: MeasuredPolicy, walked: &WalkersReport, share: f64) -> Vec<String> {
     let mut because = Vec::new();
     let updates = walked.crowd.updates_per_client_second;
     if let Some(due) = policy.due(bots, walked.visible).filter(|due| updates < 0.9 * due) {

@@ -1,70 +1,70 @@
-//! What `server` reports, and what it looks like in a terminal.
+//! The report of `ecumene bench server`, and its table for a terminal.
 
-use super::PolicyName;
+use super::MeasuredPolicy;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
-/// The result.
+/// The result of `ecumene bench server`.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    /// Always `server`.
+pub struct ServerReport {
+    /// Name of the benchmark: always `server`.
     pub bench: &'static str,
-    /// How many hosts the world had.
+    /// Number of hosts of the world.
     pub hosts: u32,
-    /// How clients connected.
+    /// Transport of the clients: `quic` or `web-socket`.
     pub transport: &'static str,
-    /// Whether server and clients had a core each.
+    /// True if server and clients had a core each.
     pub pinned: bool,
-    /// For how long each row was measured.
+    /// Duration of the measurement of each row, in seconds.
     pub seconds: f64,
     /// One row per crowd, policy and number of zones.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ServerRow>,
 }
 
-/// One crowd.
+/// The measurement of one crowd.
 #[derive(Debug, Serialize)]
-pub struct Row {
-    /// How many clients.
+pub struct ServerRow {
+    /// Number of clients in the world.
     pub bots: u32,
-    /// How many zones.
+    /// Number of zones of the world.
     pub zones: u32,
-    /// The interest policy.
-    pub policy: PolicyName,
-    /// The avatars of others in sight, on average.
+    /// The interest policy of the servers.
+    pub policy: MeasuredPolicy,
+    /// Mean number of other avatars in view.
     pub visible: f64,
-    /// Courses taken, per client and second.
+    /// Moves sent, per client and second.
     pub moves_per_client_second: f64,
     /// Poses that arrived, per client and second.
     pub updates_per_client_second: f64,
-    /// UDP bytes to a client.
+    /// UDP bytes to a client per second.
     pub bytes_per_client_second: f64,
-    /// UDP packets to a client.
+    /// UDP packets to a client per second.
     pub packets_per_client_second: f64,
-    /// UDP bytes from a client.
+    /// UDP bytes from a client per second.
     pub bytes_up_per_client_second: f64,
-    /// UDP packets from a client.
+    /// UDP packets from a client per second.
     pub packets_up_per_client_second: f64,
-    /// Processor time of the servers.
+    /// CPU milliseconds of the servers per client and second.
     pub cpu_ms_per_client_second: f64,
-    /// Processor time that plain UDP takes for the same packets.
+    /// CPU milliseconds of plain UDP for the same packets.
     pub udp_floor_cpu_ms_per_client_second: f64,
-    /// The one divided by the other.
+    /// CPU time of the servers divided by that of plain UDP.
     pub ratio: f64,
-    /// Half of the round trips took less.
+    /// Median round trip in milliseconds.
     pub ping_p50_ms: f64,
-    /// One in a hundred took longer.
+    /// Round trip that 99 of 100 do not exceed, in milliseconds.
     pub ping_p99_ms: f64,
     /// Actions without answer, and sessions lost.
     pub errors: u64,
-    /// Whether something fell behind.
+    /// True if server or clients fell behind.
     pub saturated: bool,
-    /// What fell behind, for people.
+    /// Texts about what fell behind; empty if nothing did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
 }
 
-/// The report for a terminal.
-pub fn table(report: &Report) -> String {
+/// The report as a table for a terminal.
+pub fn table(report: &ServerReport) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_header([

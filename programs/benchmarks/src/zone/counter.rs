@@ -1,27 +1,27 @@
-//! The smallest game there is: everybody has a number and adds to it. What it costs is what the platform costs.
+//! The smallest game: each avatar has a number and adds to it. Its cost is the cost of the platform.
 
-use game::{Game, PlayerId, Scope, Tx, View, Viewer};
+use game::{Game, PlayerId, Scope, ScopeView, Tx, Viewer};
 use space::{Distance, ObjectId, Position};
 
 /// Avatars stand on a square grid, row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
-    /// Between two neighbours, in metres.
+    /// Distance between two neighbours, in metres.
     pub spacing: i64,
-    /// How many things everybody brings along, which nobody ever touches.
+    /// Number of objects that each player brings along, and that no event ever touches.
     pub things: u32,
 }
 
-/// How many stand in a row.
+/// Number of avatars in a row.
 pub const COLUMNS: u64 = 32;
 
-/// How far players see, in metres.
+/// The range of the game, in metres.
 const RANGE: u32 = 15;
 
 impl Counter {
-    /// Neighbours, also across the corner, see each other: eight, but fewer at the rim.
+    /// Each avatar sees its neighbours, also across the corner: eight, but fewer at the rim.
     pub const CROWDED: Self = Self { spacing: 10, things: 0 };
-    /// Nobody sees anybody.
+    /// No avatar sees another one.
     pub const LONELY: Self = Self { spacing: 40, things: 0 };
 
     fn place(self, player: PlayerId) -> Position {
@@ -41,7 +41,7 @@ impl Game for Counter {
     const NAME: &'static str = "Counter";
     const RANGE: Distance = Distance::of_metres(RANGE);
 
-    fn scope(&self, _: &View<'_, Self>, _: ObjectId, _: &u32) -> Result<Scope, ()> {
+    fn scope(&self, _: &ScopeView<'_, Self>, _: ObjectId, _: &u32) -> Result<Scope, ()> {
         Ok(Scope::objects([]))
     }
 

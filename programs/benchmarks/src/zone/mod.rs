@@ -1,20 +1,19 @@
-//! How many events a zone gets through: primary and backup together, with everything encoded and decoded.
+//! The throughput of a zone in events: primary and backup together, with all messages encoded and decoded.
 //!
 //! Players send actions as fast as [`RATE`] and as they are answered; the clock of the world advances as if that
-//! rate were kept, so that timers (beacons, views, snapshots) cost what they cost at that load. Only what hosts do is
-//! timed: handling, decoding what they hear, encoding what they say. What players do, and what networks and
-//! disks cost beyond handing the bytes over, is not.
+//! rate were kept, so that timers (beacons, views, snapshots) cost what they cost at that load. Only the work of hosts
+//! is timed: decoding and handling messages, encoding answers. The work of players, and the cost of networks and
+//! disks beyond handing the bytes over, is not.
 
-pub mod ahead;
-mod callers;
 mod counter;
 mod pairs;
+pub mod prepared_run;
 mod rig;
+mod zone_players;
 
-use callers::{Act, Callers};
 use counter::{COLUMNS, Counter};
 use cpu_time::ThreadTime;
-use game::{Hosted, Rules};
+use game::{Hosted, HostedGame};
 use kosmos::{Action, Give, Kosmos, Want};
 use machine::Span;
 use pairs::Pairs;
@@ -22,28 +21,29 @@ use rig::Rig;
 use serde::Serialize;
 use space::{ObjectId, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
+use zone_players::{Act, ZonePlayers};
 
-/// The result.
+/// The result of `ecumene bench zone`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Always `zone`.
+pub struct ZoneReport {
+    /// Name of the benchmark: always `zone`.
     pub bench: &'static str,
-    /// One row per game.
-    pub rows: Vec<Row>,
+    /// One row per measured game.
+    pub rows: Vec<ZoneRow>,
     /// Memory that a player takes, avatar included, in primary and backup together.
     pub bytes_per_player: f64,
-    /// Memory that an object takes that one player sees, in primary and backup together.
+    /// Memory of an object that one player sees, in primary and backup together.
     pub bytes_per_object: f64,
 }
 
-/// One game.
+/// The measurement of one game.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// Which.
+pub struct ZoneRow {
+    /// Name of the game and its setting.
     pub game: &'static str,
-    /// How many play.
+    /// Number of players in the game.
     pub players: usize,
-    /// How many others each of them sees, on average.
+    /// Mean number of others that each player sees.
     pub sees: f64,
     /// Records written in the measurement that counts.
     pub events: u64,
@@ -51,11 +51,11 @@ pub struct Row {
     pub cpu_seconds: f64,
     /// Events per second of CPU time.
     pub events_per_cpu_second: f64,
-    /// Which part of the time is the backup's.
+    /// The backup's share of the CPU time, 0 to 1.
     pub backup_share: f64,
-    /// Bytes of records to each disk.
+    /// Bytes of records to each disk, per event.
     pub bytes_logged_per_event: f64,
-    /// Bytes of snapshots to each disk.
+    /// Bytes of snapshots to each disk, per event.
     pub bytes_of_snapshots_per_event: f64,
     /// Bytes from the primary to the backup.
     pub bytes_to_backup_per_event: f64,
@@ -63,54 +63,54 @@ pub struct Row {
     pub bytes_to_players_per_event: f64,
     /// Messages to all players together.
     pub messages_to_players_per_event: f64,
-    /// Allocations of both hosts.
+    /// Heap allocations of both hosts, per event.
     pub allocations_per_event: f64,
 }
 
-/// Players of a measurement.
+/// Number of players in a measurement.
 const PLAYERS: usize = 256;
 /// Actions per second of world time, all players together: the goal.
 pub const RATE: usize = 100_000;
 /// The quickest of so many measurements counts: a shared machine only ever adds to a time.
 const MEASUREMENTS: u32 = 5;
-/// Before anything is measured: tails are full, buffers have grown, a snapshot was written.
+/// Events before the first measurement: then tails are full, buffers have grown, a snapshot was written.
 const WARM_EVENTS: u64 = 10_000;
 /// Bytes, messages and allocations are those of so many events: a few snapshots are among it.
 const COUNTED_EVENTS: u64 = 4 * zone::config::SNAPSHOT_EVERY;
 
 /// A game to be measured.
-struct Case {
+struct ZoneCase {
     name: &'static str,
-    rules: fn() -> Arc<dyn Rules>,
+    rules: fn() -> Arc<dyn HostedGame>,
     map: fn() -> Partition,
     act: Act,
-    /// How far players see, in metres.
+    /// View distance of the players, in metres.
     sees: u32,
 }
 
-const CASES: [Case; 4] = [
-    Case {
+const CASES: [ZoneCase; 4] = [
+    ZoneCase {
         name: "counter, alone",
         rules: || Arc::new(Hosted(Counter::LONELY)),
         map: || one_zone(counter_region(Counter::LONELY)),
         act: count,
         sees: 15,
     },
-    Case {
+    ZoneCase {
         name: "counter, crowded",
         rules: || Arc::new(Hosted(Counter::CROWDED)),
         map: || one_zone(counter_region(Counter::CROWDED)),
         act: count,
         sees: 15,
     },
-    Case {
+    ZoneCase {
         name: "kosmos",
         rules: || Arc::new(Hosted(Kosmos::new(kosmos_region()))),
         map: || one_zone(kosmos_region()),
         act: bargain,
         sees: 60,
     },
-    Case {
+    ZoneCase {
         name: "pairs, two zones",
         rules: || Arc::new(Hosted(Pairs)),
         map: Pairs::map,
@@ -119,11 +119,11 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// How many steps [`measure`] tells of.
+/// Number of steps that [`measure`] reports to `done`.
 pub const STEPS: u64 = CASES.len() as u64 + 1;
 
 /// Measures every game for `seconds` of CPU time; `done` is called after each step.
-pub fn measure(seconds: f64, done: &dyn Fn()) -> Report {
+pub fn measure(seconds: f64, done: &dyn Fn()) -> ZoneReport {
     let rows = CASES.iter().map(|case| {
         let row = row(case, seconds / f64::from(MEASUREMENTS));
         done();
@@ -132,11 +132,11 @@ pub fn measure(seconds: f64, done: &dyn Fn()) -> Report {
     let rows = rows.collect();
     let (bytes_per_player, bytes_per_object) = memory();
     done();
-    Report { bench: "zone", rows, bytes_per_player, bytes_per_object }
+    ZoneReport { bench: "zone", rows, bytes_per_player, bytes_per_object }
 }
 
 /// The report as a table for a terminal.
-pub fn table(report: &Report) -> String {
+pub fn table(report: &ZoneReport) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY).set_header([
         "game",
@@ -171,17 +171,18 @@ pub fn table(report: &Report) -> String {
     )
 }
 
-fn row(case: &Case, seconds: f64) -> Row {
-    let mut world = World::new(&(case.rules)(), (case.map)(), PLAYERS, case.act);
+fn row(case: &ZoneCase, seconds: f64) -> ZoneRow {
+    let mut world = MeasuredWorld::new(&(case.rules)(), (case.map)(), PLAYERS, case.act);
     world.run(|it| it.events < WARM_EVENTS);
-    // What is counted comes first, so that it does not depend on how much was timed before.
-    let mut counted = Slice::default();
+    // Counted before it is timed, so that the counts do not depend on the number of timed events.
+    let mut counted = MeasuredSlice::default();
     let taken = allocations::counted(|| counted = world.run(|it| it.events < COUNTED_EVENTS));
     let measured = (0..MEASUREMENTS).map(|_| world.run(|it| it.cpu_seconds < seconds));
+    // The best one: other processes can only make a measurement slower.
     let best = measured.max_by(|a, b| a.rate().total_cmp(&b.rate())).expect("there is a measurement");
-    assert_eq!(world.callers.refused, 0, "everything that players want can be done");
+    assert_eq!(world.players.refused, 0, "every action can be done");
     let per_event = |it: u64| it as f64 / counted.events as f64;
-    Row {
+    ZoneRow {
         game: case.name,
         players: PLAYERS,
         sees: world.sees(case.sees),
@@ -199,53 +200,53 @@ fn row(case: &Case, seconds: f64) -> Row {
 }
 
 /// A zone and its players.
-struct World {
+struct MeasuredWorld {
     rig: Rig,
-    callers: Callers,
+    players: ZonePlayers,
 }
 
 /// A part of a measurement.
 #[derive(Clone, Copy, Default)]
-struct Slice {
+struct MeasuredSlice {
     events: u64,
     cpu_seconds: f64,
     backup_seconds: f64,
-    traffic: rig::Traffic,
+    traffic: rig::RigTraffic,
 }
 
-impl Slice {
+impl MeasuredSlice {
     fn rate(&self) -> f64 {
         self.events as f64 / self.cpu_seconds
     }
 }
 
-impl World {
-    fn new(rules: &Arc<dyn Rules>, map: Partition, players: usize, act: Act) -> Self {
+impl MeasuredWorld {
+    fn new(rules: &Arc<dyn HostedGame>, map: Partition, players: usize, act: Act) -> Self {
         let mut rig = Rig::new(rules, &Arc::new(map), players);
-        let mut callers = Callers::enter(&mut rig, players, act);
+        let mut players = ZonePlayers::enter(&mut rig, players, act);
         if 1 < rig.zones() {
-            callers.only_on_one_side();
+            players.only_on_one_side();
         }
-        Self { rig, callers }
+        Self { rig, players }
     }
 
-    /// Goes on, a millisecond of world time after the other, and times the hosts.
-    fn run(&mut self, goes_on: impl Fn(&Slice) -> bool) -> Slice {
+    /// Runs on, one millisecond of world time after the other, and times the hosts.
+    fn run(&mut self, goes_on: impl Fn(&MeasuredSlice) -> bool) -> MeasuredSlice {
         let (head, backup_time) = (self.rig.primary().head(), self.rig.backup_time);
-        let answered = self.callers.answered;
-        self.rig.traffic = rig::Traffic::default();
-        let mut slice = Slice::default();
+        let answered = self.players.answered;
+        self.rig.traffic = rig::RigTraffic::default();
+        let mut slice = MeasuredSlice::default();
         while goes_on(&slice) {
-            self.callers.write(RATE / 1_000);
+            self.players.write(RATE / 1_000);
             let start = ThreadTime::now();
-            self.callers.send(&mut self.rig);
+            self.players.send(&mut self.rig);
             self.rig.advance(Span::from_millis(1));
             slice.cpu_seconds += start.elapsed().as_secs_f64();
-            self.callers.hear(&mut self.rig);
-            // An event of several zones is several records.
+            self.players.read_answers(&mut self.rig);
+            // An event of several zones is several records, so there the answers are counted.
             slice.events = match self.rig.zones() {
                 1 => self.rig.primary().head() - head,
-                _ => self.callers.answered - answered,
+                _ => self.players.answered - answered,
             };
         }
         slice.backup_seconds = (self.rig.backup_time - backup_time).as_secs_f64();
@@ -253,7 +254,7 @@ impl World {
         slice
     }
 
-    /// How many other players each one sees, by looking at every pair.
+    /// Mean number of other players that each one sees, by looking at every pair.
     fn sees(&self, metres: u32) -> f64 {
         let (state, now) = (self.rig.primary().state(), self.rig.now());
         let place = |it: &ObjectId| state.objects.get(*it).map(|it| it.motion.position_at(now));
@@ -264,7 +265,8 @@ impl World {
     }
 }
 
-/// Bytes per player and per object: what is more where there are more. The logs are equally long everywhere.
+/// Bytes per player and per object: the difference between worlds with more and with fewer of them. The logs are
+/// equally long in all of them.
 fn memory() -> (f64, f64) {
     const THINGS: u32 = 32;
     let more_things = Counter { things: THINGS, ..Counter::LONELY };
@@ -281,15 +283,15 @@ fn memory() -> (f64, f64) {
 fn held(counter: Counter, players: usize) -> i64 {
     let mut world = None;
     let counted = allocations::counted(|| {
-        let rules: Arc<dyn Rules> = Arc::new(Hosted(counter));
-        let mut it = World::new(&rules, one_zone(counter_region(counter)), players, count);
+        let rules: Arc<dyn HostedGame> = Arc::new(Hosted(counter));
+        let mut it = MeasuredWorld::new(&rules, one_zone(counter_region(counter)), players, count);
         it.run(|it| it.events < WARM_EVENTS);
         it.rig.shrink();
-        it.callers.shrink();
+        it.players.shrink();
         world = Some(it);
     });
-    let callers = world.as_ref().map_or(0, |it| it.callers.bytes_held());
-    counted.bytes_held - callers as i64
+    let players = world.as_ref().map_or(0, |it| it.players.bytes_held());
+    counted.bytes_held - players as i64
 }
 
 fn count(_: ObjectId, _: ObjectId, number: u64) -> Vec<u8> {
@@ -300,7 +302,8 @@ fn give(_: ObjectId, other: ObjectId, _: u64) -> Vec<u8> {
     encoded(&other)
 }
 
-/// Half are offers, seen by everybody in sight; a quarter takes them back, a quarter is talk.
+/// Encodes an action: half of them are offers, shown to all players in view; a quarter withdraws them, a quarter is
+/// talk.
 fn bargain(_: ObjectId, other: ObjectId, number: u64) -> Vec<u8> {
     let give = Give { coins: 1 + (number % 16) as u32, item: None };
     encoded(&match number % 4 {
@@ -323,7 +326,7 @@ fn counter_region(counter: Counter) -> Polygon {
     square(-1_000, side)
 }
 
-/// Large enough that nobody sees everybody.
+/// Large enough that no player sees all others.
 fn kosmos_region() -> Polygon {
     square(-250_000, 250_000)
 }
@@ -337,25 +340,25 @@ fn square(low: i64, high: i64) -> Polygon {
 mod tests {
     use super::*;
 
-    /// What does not depend on the machine: everything is done once, and bytes stay what they are.
+    /// Counts that do not depend on the platform: every action is done once, and the bytes are plausible.
     #[test]
     fn every_action_becomes_one_event() {
         for case in &CASES {
-            let mut world = World::new(&(case.rules)(), (case.map)(), 20, case.act);
-            let before = world.callers.answered;
+            let mut world = MeasuredWorld::new(&(case.rules)(), (case.map)(), 20, case.act);
+            let before = world.players.answered;
             let slice = world.run(|it| it.events < 2_000);
-            let answered = world.callers.answered - before;
-            assert_eq!(world.callers.refused, 0, "{}", case.name);
+            let answered = world.players.answered - before;
+            assert_eq!(world.players.refused, 0, "{}", case.name);
             assert!(slice.events - answered < 200, "{}: {answered} of {}", case.name, slice.events);
             assert!(0 < slice.traffic.logged && slice.traffic.logged < slice.traffic.to_backup + 100_000);
         }
     }
 
     #[test]
-    fn lonely_players_see_nobody() {
+    fn lonely_players_see_no_others() {
         let world = |counter| {
-            let rules: Arc<dyn Rules> = Arc::new(Hosted(counter));
-            World::new(&rules, one_zone(counter_region(counter)), 256, count)
+            let rules: Arc<dyn HostedGame> = Arc::new(Hosted(counter));
+            MeasuredWorld::new(&rules, one_zone(counter_region(counter)), 256, count)
         };
         assert_eq!(world(Counter::LONELY).sees(15), 0.0);
         assert_eq!(world(Counter::CROWDED).sees(15).round(), 7.0);

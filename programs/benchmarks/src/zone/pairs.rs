@@ -1,19 +1,19 @@
-//! A game in which everything takes two zones: pairs stand on both sides of a border, and whoever acts gives to the other
-//! one, too.
+//! A game in which every event takes two zones: pairs of avatars stand on both sides of a border, and an action of one
+//! gives to both.
 
-use game::{Game, PlayerId, Scope, Tx, View, Viewer};
+use game::{Game, PlayerId, Scope, ScopeView, Tx, Viewer};
 use space::{Distance, Line, ObjectId, Partition, Polygon, Position, ZoneId};
 
 /// The rules. Even players stand to the left of the border, the next odd ones to the right.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs;
 
-/// From the border to everybody, in millimetres,
+/// Distance of each avatar from the border, in millimetres.
 const ASIDE: i64 = 5_000;
-/// and between two pairs.
+/// Distance between two pairs, in millimetres.
 const APART: i64 = 40_000;
 
-/// The most pairs.
+/// The most pairs that the world has room for.
 const PAIRS: i64 = 256;
 
 impl Pairs {
@@ -38,7 +38,7 @@ impl Game for Pairs {
     const NAME: &'static str = "Pairs";
     const RANGE: Distance = Distance::of_metres(15);
 
-    fn scope(&self, _: &View<'_, Self>, _: ObjectId, other: &ObjectId) -> Result<Scope, ()> {
+    fn scope(&self, _: &ScopeView<'_, Self>, _: ObjectId, other: &ObjectId) -> Result<Scope, ()> {
         Ok(Scope::objects([*other]))
     }
 

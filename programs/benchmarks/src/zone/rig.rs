@@ -3,23 +3,26 @@
 
 use cpu_time::ThreadTime;
 use directory::Directory;
-use game::Rules;
-use machine::{Address, Effect, Input, LinkNumber, Machine as _, Outbox, Span, Time, disk};
+use game::HostedGame;
+use machine::{Address, Input, LinkNumber, Machine as _, Outbox, Output, Span, Time, disk};
 use space::{Partition, ZoneId};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Message as _;
-use zone::{Alone, BrokenRules, Command, Config, Durability, Event, Msg, Replica, Standing, Timing};
+use zone::{
+    Alone, BrokenRules, Durability, Replica, ReplicaCommand, ReplicaEvent, ReplicaStatus, Timing, ZoneConfig,
+    ZoneMsg,
+};
 
 /// Replicas of a zone: the primary, and its backup.
 const REPLICAS: usize = 2;
 const LINK: LinkNumber = LinkNumber(1);
 
-/// What went where.
+/// Counts of the bytes to disks, backup and players.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Traffic {
+pub struct RigTraffic {
     /// Bytes of records handed to the primary's disk.
     pub logged: u64,
     /// Bytes of snapshots handed to the primary's disk.
@@ -32,26 +35,26 @@ pub struct Traffic {
     pub messages: u64,
 }
 
-/// One zone, or several.
+/// The replicas of one zone or several, with disks and directory.
 pub struct Rig {
     /// The primary of the first zone, its backup, the primary of the second …
     hosts: Vec<Replica>,
     directory: Directory,
-    out: Outbox<Msg, Event>,
+    out: Outbox<ZoneMsg, ReplicaEvent>,
     now: Time,
-    /// Everything under way, one message after the other.
+    /// All messages under way, one after the other.
     bytes: Vec<u8>,
-    to_hosts: VecDeque<Parcel>,
+    to_hosts: VecDeque<HostMessage>,
     to_players: Vec<(Address, Range<usize>)>,
-    /// What disks and directory say.
-    answers: VecDeque<(usize, Command)>,
-    /// What went where so far.
-    pub traffic: Traffic,
+    /// Replies of disks and directory to the hosts.
+    answers: VecDeque<(usize, ReplicaCommand)>,
+    /// Counts of the traffic so far.
+    pub traffic: RigTraffic,
     /// CPU time of the backups so far, with its part of encoding and decoding.
     pub backup_time: Duration,
 }
 
-struct Parcel {
+struct HostMessage {
     from: Address,
     to: usize,
     place: Range<usize>,
@@ -62,7 +65,7 @@ impl Rig {
     ///
     /// # Panics
     /// If two hosts that work do not become one zone.
-    pub fn new(rules: &Arc<dyn Rules>, map: &Arc<Partition>, players: usize) -> Self {
+    pub fn new(rules: &Arc<dyn HostedGame>, map: &Arc<Partition>, players: usize) -> Self {
         let count = REPLICAS * map.zones().len();
         let replica = |host| Replica::new(config(host, Arc::clone(rules), Arc::clone(map), players));
         let mut it = Self {
@@ -74,7 +77,7 @@ impl Rig {
             to_hosts: VecDeque::new(),
             to_players: Vec::new(),
             answers: VecDeque::new(),
-            traffic: Traffic::default(),
+            traffic: RigTraffic::default(),
             backup_time: Duration::ZERO,
         };
         for (host, other) in (0..count).flat_map(|host| (0..count).map(move |other| (host, other))) {
@@ -82,7 +85,7 @@ impl Rig {
                 it.link(host, address(other));
             }
         }
-        let is_protected = |it: &Replica| matches!(it.standing(), Standing::Primary(_, Alone::No));
+        let is_protected = |it: &Replica| matches!(it.status(), ReplicaStatus::Primary(_, Alone::No));
         while !it.hosts.iter().step_by(REPLICAS).all(is_protected) {
             assert!(it.now < Time::from_millis(60_000), "two healthy hosts become primary and backup");
             it.advance(Span::from_millis(1));
@@ -90,22 +93,22 @@ impl Rig {
         it
     }
 
-    /// The primary of the first zone, to look at.
+    /// Read access to the primary of the first zone.
     pub fn primary(&self) -> &Replica {
         &self.hosts[0]
     }
 
-    /// How many zones there are.
+    /// The number of zones of the map.
     pub fn zones(&self) -> usize {
         self.hosts.len() / REPLICAS
     }
 
-    /// The time.
+    /// The current world time of the rig.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// A player's connections to all primaries.
+    /// Links a player to all primaries.
     pub fn link_player(&mut self, player: Address) {
         for zone in 0..self.zones() {
             self.link(REPLICAS * zone, player);
@@ -117,17 +120,17 @@ impl Rig {
         self.settle();
     }
 
-    /// The primary of a zone hears a player.
+    /// The primary of a zone receives a message of a player.
     ///
     /// # Panics
     /// If the bytes are no message, or there is no such zone.
-    pub fn hear(&mut self, zone: ZoneId, player: Address, bytes: &[u8]) {
-        let msg = Msg::decode(bytes).expect("players of a benchmark send messages");
+    pub fn receive_from_player(&mut self, zone: ZoneId, player: Address, bytes: &[u8]) {
+        let msg = ZoneMsg::decode(bytes).expect("players of a benchmark send messages");
         let host = REPLICAS * (zone.0 as usize - 1);
         self.handle(host, Input::Recv { from: player, link: LINK, msg });
     }
 
-    /// Lets everything happen that is due within `span`.
+    /// Wakes the replicas whose deadlines come within `span`, and advances the time.
     pub fn advance(&mut self, span: Span) {
         let end = self.now + span;
         self.settle();
@@ -142,17 +145,18 @@ impl Rig {
         self.now = end;
     }
 
-    /// Hands players everything that was sent to them.
+    /// Hands the players all messages to them.
     pub fn deliver(&mut self, mut heard: impl FnMut(Address, &[u8])) {
         for (player, place) in self.to_players.drain(..) {
             heard(player, &self.bytes[place]);
         }
+        // Messages to hosts still refer to the bytes.
         if self.to_hosts.is_empty() {
             self.bytes.clear();
         }
     }
 
-    /// Gives back buffers, so that only what replicas hold is held.
+    /// Gives back the buffers, so that only the replicas hold memory.
     pub fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
         self.to_hosts.shrink_to_fit();
@@ -161,32 +165,33 @@ impl Rig {
         self.out = Outbox::new();
     }
 
-    /// Until everybody has heard everything.
+    /// Handles messages and replies until none is left.
     fn settle(&mut self) {
         loop {
             if let Some((host, command)) = self.answers.pop_front() {
                 self.handle(host, Input::Command(command));
-            } else if let Some(parcel) = self.to_hosts.pop_front() {
-                self.open(parcel);
+            } else if let Some(message) = self.to_hosts.pop_front() {
+                self.open(message);
             } else {
                 return;
             }
         }
     }
 
-    fn open(&mut self, Parcel { from, to, place }: Parcel) {
+    fn open(&mut self, HostMessage { from, to, place }: HostMessage) {
+        // Odd hosts are backups.
         let start = (to % REPLICAS == 1).then(ThreadTime::now);
-        let msg = Msg::decode(&self.bytes[place]).expect("replicas send messages");
+        let msg = ZoneMsg::decode(&self.bytes[place]).expect("replicas send messages");
         self.handle(to, Input::Recv { from, link: LINK, msg });
         self.backup_time += start.map_or(Duration::ZERO, |it| it.elapsed());
     }
 
-    fn handle(&mut self, host: usize, input: Input<Msg, Command>) {
+    fn handle(&mut self, host: usize, input: Input<ZoneMsg, ReplicaCommand>) {
         let Self { hosts, out, now, bytes, to_hosts, to_players, answers, traffic, directory, .. } = self;
         let count = hosts.len();
         hosts[host].handle(*now, input, out);
         out.drain(|effect| match effect {
-            Effect::Send { to, msg, .. } => {
+            Output::Send { to, msg, .. } => {
                 let start = bytes.len();
                 msg.encode(bytes);
                 let place = start..bytes.len();
@@ -194,37 +199,37 @@ impl Rig {
                     post((host, count), to, place.clone(), to_hosts, to_players, traffic);
                 }
             }
-            Effect::Raise(Event::Disk(request)) => {
+            Output::Raise(ReplicaEvent::Disk(request)) => {
                 let done = write(host, request, traffic);
-                answers.push_back((host, Command::Disk(done)));
+                answers.push_back((host, ReplicaCommand::Disk(done)));
             }
-            Effect::Raise(Event::Directory(request)) => {
-                answers.push_back((host, Command::Directory(directory.serve(*now, request))));
+            Output::Raise(ReplicaEvent::Directory(request)) => {
+                answers.push_back((host, ReplicaCommand::Directory(directory.serve(*now, request))));
             }
-            Effect::Raise(Event::Fault(why) | Event::Broken(why)) => {
+            Output::Raise(ReplicaEvent::Fault(why) | ReplicaEvent::Broken(why)) => {
                 panic!("a zone under measurement fails: {why}")
             }
-            Effect::Raise(Event::Carrier(_) | Event::Note(_)) => (),
+            Output::Raise(ReplicaEvent::Carrier(_) | ReplicaEvent::Note(_)) => (),
         });
     }
 }
 
-/// Where a host is.
+/// The address of a host: its number.
 const fn address(host: usize) -> Address {
     Address(host as u64)
 }
 
-fn config(host: usize, rules: Arc<dyn Rules>, map: Arc<Partition>, players: usize) -> Config {
+fn config(host: usize, rules: Arc<dyn HostedGame>, map: Arc<Partition>, players: usize) -> ZoneConfig {
     let count = REPLICAS * map.zones().len();
     let zone_of = |host: usize| ZoneId((host / REPLICAS) as u32 + 1);
     let first = host / REPLICAS * REPLICAS;
-    Config {
+    ZoneConfig {
         zone: zone_of(host),
         map,
         zone_of: Arc::new(move |it| ((it.0 as usize) < count).then(|| zone_of(it.0 as usize))),
         rules,
         me: address(host),
-        peers: (first..first + REPLICAS).map(address).collect(),
+        replicas: (first..first + REPLICAS).map(address).collect(),
         founds: host == first,
         force: false,
         durability: Durability::Batched,
@@ -240,14 +245,14 @@ fn post(
     (host, count): (usize, usize),
     to: Address,
     place: Range<usize>,
-    to_hosts: &mut VecDeque<Parcel>,
+    to_hosts: &mut VecDeque<HostMessage>,
     to_players: &mut Vec<(Address, Range<usize>)>,
-    traffic: &mut Traffic,
+    traffic: &mut RigTraffic,
 ) {
     let size = place.len() as u64;
     if (to.0 as usize) < count {
         traffic.to_backup += if host == 0 { size } else { 0 };
-        to_hosts.push_back(Parcel { from: address(host), to: to.0 as usize, place });
+        to_hosts.push_back(HostMessage { from: address(host), to: to.0 as usize, place });
     } else {
         traffic.to_players += size;
         traffic.messages += 1;
@@ -255,23 +260,23 @@ fn post(
     }
 }
 
-/// A disk that is done as soon as it is asked.
-fn write(host: usize, request: disk::Request, traffic: &mut Traffic) -> disk::Done {
+/// A disk that replies at once.
+fn write(host: usize, request: disk::DiskRequest, traffic: &mut RigTraffic) -> disk::DiskReply {
     let ticket = match request {
-        disk::Request::Append { ticket, records, .. } => {
+        disk::DiskRequest::Append { ticket, records, .. } => {
             let size: usize = records.iter().map(|it| it.len()).sum();
             traffic.logged += if host == 0 { size as u64 } else { 0 };
             ticket
         }
-        disk::Request::Keep { ticket, snapshot, .. } => {
+        disk::DiskRequest::Keep { ticket, snapshot, .. } => {
             traffic.snapshots += if host == 0 { snapshot.len() as u64 } else { 0 };
             ticket
         }
-        disk::Request::Cut { ticket, .. } => ticket,
-        disk::Request::Recall { ticket } => {
-            let recalled = disk::Recalled::default();
-            return disk::Done::Recalled { ticket, recalled };
+        disk::DiskRequest::Cut { ticket, .. } => ticket,
+        disk::DiskRequest::Recall { ticket } => {
+            let recalled = disk::DiskContents::default();
+            return disk::DiskReply::Recalled { ticket, recalled };
         }
     };
-    disk::Done::Persisted { ticket }
+    disk::DiskReply::Persisted { ticket }
 }

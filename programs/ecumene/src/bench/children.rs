@@ -1,30 +1,30 @@
-//! The hidden commands of `ecumene bench`: processes that `ecumene bench server` starts.
+//! The hidden commands of `ecumene bench`: child processes that `ecumene bench server` starts.
 
 use crate::kosmos_game::kosmos_game;
 use crate::play::{block_on, transport};
-use crate::{Failure, print, write_out};
+use crate::{CommandError, print, write_out};
 use benchmarks::floor::{self, FloorOptions};
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::time::Duration;
 use testbed::walkers::{self, WalkersOptions};
 
-/// What the floor's processes take.
+/// Arguments of the two processes of the plain UDP baseline ("floor").
 #[derive(Args)]
 pub struct FloorArgs {
-    /// Which end this is
+    /// The end that this process plays
     #[arg(long, value_enum)]
-    end: End,
-    /// Where the server is; a client's
+    end: FloorEnd,
+    /// Address of the server; required for clients
     #[arg(long)]
     server: Option<SocketAddr>,
-    /// How many clients there are
+    /// Number of clients
     #[arg(long, default_value_t = 1)]
     clients: u32,
-    /// Packets per client and second to the server
+    /// Packets per second from each client to the server
     #[arg(long, default_value_t = 10.0)]
     up: f64,
-    /// Packets to a client for each one from it
+    /// Packets that the server sends a client for each packet from it
     #[arg(long, default_value_t = 1.0)]
     answers: f64,
     /// Bytes of a packet to the server
@@ -33,39 +33,39 @@ pub struct FloorArgs {
     /// Bytes of a packet to a client
     #[arg(long, default_value_t = 500)]
     down_bytes: usize,
-    /// For how long
+    /// Duration in seconds
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum End {
+enum FloorEnd {
     Server,
     Clients,
 }
 
-/// Runs one end of the floor.
-pub fn floor(args: &FloorArgs) -> Result<(), Failure> {
+/// Runs one end of the plain UDP baseline.
+pub fn floor(args: &FloorArgs) -> Result<(), CommandError> {
     let &FloorArgs { clients, up, answers, up_bytes, down_bytes, seconds, .. } = args;
     let options = FloorOptions { clients, up, answers, up_bytes, down_bytes, seconds };
     match (args.end, args.server) {
-        (End::Server, _) => floor::serve(&options, |it| Ok(write_out(&format!("{it}\n"))?))?,
-        (End::Clients, Some(server)) => floor::send(&options, server)?,
-        (End::Clients, None) => return Err(Failure::Asked("--server is missing".to_owned())),
+        (FloorEnd::Server, _) => floor::serve(&options, |it| Ok(write_out(&format!("{it}\n"))?))?,
+        (FloorEnd::Clients, Some(server)) => floor::send(&options, server)?,
+        (FloorEnd::Clients, None) => return Err(CommandError::Usage("--server is missing".to_owned())),
     }
     Ok(())
 }
 
-/// What the process takes.
+/// Arguments of the process of walking bots.
 #[derive(Args)]
 pub struct WalkersArgs {
-    /// Where the lobby is
+    /// Address of the lobby
     #[arg(long)]
     lobby: String,
-    /// How many
+    /// Number of bots
     #[arg(long)]
     count: u32,
-    /// For how long
+    /// Duration in seconds
     #[arg(long)]
     seconds: f64,
     /// Connect by WebSocket instead of QUIC
@@ -73,18 +73,18 @@ pub struct WalkersArgs {
     web_socket: bool,
 }
 
-/// Runs the clients' process: bots that walk. It prints a line when the measured time begins, one when it ends, and what
-/// the bots experienced.
-pub fn walkers(args: &WalkersArgs) -> Result<(), Failure> {
+/// Runs the clients' process: bots that walk. It prints a line when the measured time begins, one when it ends, and the
+/// bots' measurements as JSON.
+pub fn walkers(args: &WalkersArgs) -> Result<(), CommandError> {
     let options = WalkersOptions {
         lobby: args.lobby.clone(),
         count: args.count as usize,
         time: Duration::from_secs_f64(args.seconds),
         transport: transport(args.web_socket),
     };
-    let walked = block_on(async {
-        let tell = |it: walkers::Moment| Ok(write_out(&format!("{}\n", it.line()))?);
+    let measured = block_on(async {
+        let tell = |it: walkers::MeasurePoint| Ok(write_out(&format!("{}\n", it.line()))?);
         Ok(walkers::walk(options, kosmos_game(), tell).await?)
     })?;
-    print(&format!("{}\n", serde_json::to_string(&walked)?))
+    print(&format!("{}\n", serde_json::to_string(&measured)?))
 }

@@ -1,64 +1,55 @@
-//! `ecumene bots`: a crowd of real clients.
+//! `ecumene bots`: many bots as real clients.
 
-use super::{block_on, told_to_stop, transport};
+use super::{block_on, stop_signal, transport};
 use crate::kosmos_game::kosmos_game;
-use crate::{Failure, print};
-use clap::{Args, ValueEnum};
+use crate::report::OutputFormat;
+use crate::{CommandError, print};
+use clap::Args;
 use client::{Header, HistoryWriter};
 use std::path::PathBuf;
 use std::time::Duration;
-use testbed::crowd::{Crowd, CrowdOptions, CrowdReport, MIXED};
+use testbed::crowd::{BotCrowd, CrowdOptions, CrowdReport, MIXED};
 
-/// Plays with many bots, and measures what they experience.
+/// Lets many bots play as real clients, and measures latency and traffic.
 #[derive(Args)]
 pub struct BotsArgs {
-    /// Where the lobby is
+    /// Address of the lobby
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     lobby: String,
-    /// How many
+    /// Number of bots
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     count: u32,
-    /// What they do: wander, hunt, gather, trade, talk, or these in turn; border, cross or hostile
+    /// Behaviour of the bots: wander, hunt, gather, trade, talk, mixed (these in turn), border, cross or hostile
     #[arg(long, default_value = "mixed", value_name = "NAME")]
     behaviour: String,
-    /// For how long; until Ctrl-C if not given
+    /// Duration in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
     /// Connect by WebSocket instead of QUIC
     #[arg(long)]
     web_socket: bool,
-    /// Where their chance starts
+    /// Random seed of the bots
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where to write a history for `ecumene check`
+    /// Folder for the bots' history, which `ecumene check` reads
     #[arg(long, value_name = "DIR")]
     history: Option<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: OutputFormat,
 }
 
-/// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-}
-
-/// Refuses a name that no bot has.
-pub fn check_behaviour(asked: &str) -> Result<(), Failure> {
+/// Refuses the name of an unknown behaviour.
+pub fn check_behaviour(asked: &str) -> Result<(), CommandError> {
     let names = [&kosmos::bots::NAMES[..], &kosmos::bots::TRAVELLERS[..]].concat();
     if names.contains(&asked) || [MIXED, "hostile"].contains(&asked) {
         return Ok(());
     }
     let names = names.join(", ");
-    Err(Failure::Asked(format!("no bot is called {asked:?}: there are {names}, hostile and mixed")))
+    Err(CommandError::Usage(format!("no bot is called {asked:?}: there are {names}, hostile and mixed")))
 }
 
-/// Runs `ecumene bots`.
-pub fn run(args: &BotsArgs) -> Result<(), Failure> {
+pub fn run(args: &BotsArgs) -> Result<(), CommandError> {
     check_behaviour(&args.behaviour)?;
     let header = Header::of(format!("bots-{}", std::process::id()));
     let history = HistoryWriter::begin(args.history.as_deref(), &header, net::clock::now)?;
@@ -73,24 +64,24 @@ pub fn run(args: &BotsArgs) -> Result<(), Failure> {
         pace: None,
     };
     block_on(async {
-        let mut crowd = Crowd::enter(options).await?;
+        let mut crowd = BotCrowd::enter(options).await?;
         crowd.measure().await;
         match args.seconds {
             Some(seconds) => tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs(seconds.into())) => (),
-                () = told_to_stop() => (),
+                () = stop_signal() => (),
             },
-            None => told_to_stop().await,
+            None => stop_signal().await,
         }
         let report = crowd.finish().await;
         match args.format {
-            Format::Json => print(&format!("{}\n", serde_json::to_string(&report)?)),
-            Format::Table => print(&table(&report)),
+            OutputFormat::Json => print(&format!("{}\n", serde_json::to_string(&report)?)),
+            OutputFormat::Table => print(&table(&report)),
         }
     })
 }
 
-/// A report for people.
+/// The report as text for people.
 pub fn table(it: &CrowdReport) -> String {
     format!(
         "{} bots, {:.0} s\n\

@@ -1,20 +1,21 @@
-//! `ecumene chaos`: a world of real processes is broken on purpose while bots play, and the histories are judged.
+//! `ecumene chaos`: breaks a world of real processes on purpose while bots play, and checks the histories.
 
-use super::bots::{Format, table};
+use super::bots::table;
 use super::{ConfigArgs, block_on, transport};
 use crate::kosmos_game::kosmos_game;
-use crate::{Failure, print, say};
+use crate::report::OutputFormat;
+use crate::{CommandError, print, print_to_stderr};
 use clap::{Args, ValueEnum};
 use server::config::ZONES_MAX;
 use std::path::{Path, PathBuf};
 use testbed::chaos::{self, ChaosOptions, ChaosReport};
 
-/// Breaks a world of real processes in every way below while bots play, then judges what everybody wrote down. Exit
-/// code 0 means that nothing acknowledged was lost or done twice, and nothing else was violated either.
+/// Breaks a world of real processes in every way below while bots play, then checks the histories of all processes.
+/// Exit code 0 means that no acknowledged action was lost or done twice, and no other invariant was violated.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  ecumene chaos                                   everything once, 50 bots
+  ecumene chaos                                   every trouble once, 50 bots
   ecumene chaos --trouble kill,freeze --rounds 5  some of it, five times
 
 It makes a world of its own in DIR, which must not exist or be a world of this command.
@@ -22,55 +23,54 @@ More: docs/operating.md")]
 pub struct ChaosArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// What to do to it, in this order
+    /// Troubles to cause, in this order
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["kill", "freeze", "directory", "leave", "everything"])]
-    trouble: Vec<TroubleName>,
-    /// How often
+    trouble: Vec<ProcessFaultName>,
+    /// Number of times that the whole list is repeated
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
-    /// How many bots play
+    /// Number of bots that play
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     bots: u32,
-    /// How many zones the world has
+    /// Number of zones of the world
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(ZONES_MAX)))]
     zones: u32,
     /// Bots connect by WebSocket instead of QUIC
     #[arg(long)]
     web_socket: bool,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: OutputFormat,
 }
 
-/// A trouble, as it is asked for.
+/// A trouble by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TroubleName {
-    /// Kill the host that decides in the most zones (kill -9), and start it again.
+enum ProcessFaultName {
+    /// Kill the host with the most primaries (kill -9), and start it again.
     Kill,
-    /// Freeze the host that decides until another has taken over, then let it go on: it must find out.
+    /// Freeze the host with the most primaries until another host has taken over, then let it go on: it must step down.
     Freeze,
-    /// Kill the directory and lobby, let the world go on without, and start them again.
+    /// Kill the control plane, let the world go on without it, and start it again.
     Directory,
-    /// Tell the host that decides to leave, and start it again: it hands over first.
+    /// Stop the host with the most primaries in good order (it hands over first), and start it again.
     Leave,
-    /// Kill everything at once, and start everything again.
+    /// Kill all processes at once, and start all of them again.
     Everything,
 }
 
-impl From<TroubleName> for chaos::Trouble {
-    fn from(name: TroubleName) -> Self {
+impl From<ProcessFaultName> for chaos::ProcessFault {
+    fn from(name: ProcessFaultName) -> Self {
         match name {
-            TroubleName::Kill => Self::Kill,
-            TroubleName::Freeze => Self::Freeze,
-            TroubleName::Directory => Self::Directory,
-            TroubleName::Leave => Self::Leave,
-            TroubleName::Everything => Self::Everything,
+            ProcessFaultName::Kill => Self::Kill,
+            ProcessFaultName::Freeze => Self::Freeze,
+            ProcessFaultName::Directory => Self::Directory,
+            ProcessFaultName::Leave => Self::Leave,
+            ProcessFaultName::Everything => Self::Everything,
         }
     }
 }
 
-/// Runs `ecumene chaos`.
-pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
+pub fn run(args: &ChaosArgs) -> Result<(), CommandError> {
     let options = ChaosOptions {
         data: args.config.data.clone().unwrap_or_else(|| PathBuf::from("out/chaos")),
         config: args.config.config.clone(),
@@ -82,8 +82,8 @@ pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
         transport: transport(args.web_socket),
     };
     let begins = |trouble| {
-        if args.format == Format::Table {
-            say(&format!("{trouble:?} …"));
+        if args.format == OutputFormat::Table {
+            print_to_stderr(&format!("{trouble:?} …"));
         }
     };
     let report = block_on(async { Ok(chaos::run(&options, kosmos_game(), begins).await?) })?;
@@ -91,10 +91,10 @@ pub fn run(args: &ChaosArgs) -> Result<(), Failure> {
     fail_if_broken(&report, &options.history())
 }
 
-fn print_report(report: &ChaosReport, format: Format) -> Result<(), Failure> {
+fn print_report(report: &ChaosReport, format: OutputFormat) -> Result<(), CommandError> {
     match format {
-        Format::Json => print(&format!("{}\n", serde_json::to_string(report)?)),
-        Format::Table => print(&format!(
+        OutputFormat::Json => print(&format!("{}\n", serde_json::to_string(report)?)),
+        OutputFormat::Table => print(&format!(
             "{}judged    {} records, {} failovers, {} restarts, {} violations\n",
             table(&report.crowd),
             report.records,
@@ -105,7 +105,7 @@ fn print_report(report: &ChaosReport, format: Format) -> Result<(), Failure> {
     }
 }
 
-fn fail_if_broken(report: &ChaosReport, history: &Path) -> Result<(), Failure> {
+fn fail_if_broken(report: &ChaosReport, history: &Path) -> Result<(), CommandError> {
     if let Some(first) = report.violations.first() {
         let folder = history.display();
         return Err(anyhow::anyhow!("{first}; `ecumene check {folder}` shows what was around it").into());

@@ -1,87 +1,87 @@
 //! `ecumene directory`, `ecumene host`, `ecumene keys`, `ecumene config print`: one process each.
 
-use super::{ConfigArgs, block_on, logging, rules, told_to_stop};
-use crate::{Failure, print};
+use super::{ConfigArgs, block_on, logging, rules, stop_signal};
+use crate::{CommandError, print};
 use clap::{Args, Subcommand};
 use net::tls::{DIRECTORY_NAME, host_name};
 use server::keys::KeyFolder;
-use server::{Config, Host, Seat};
+use server::{ControlPlane, HostProcess, ServerConfig};
 use std::net::SocketAddr;
 
-/// Serves who reigns, log-in and the page.
+/// Runs the control plane: directory, log-in and web page.
 #[derive(Args)]
 pub struct DirectoryArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Where hosts find it (UDP)
+    /// Address on which it listens for hosts (UDP)
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Where people find the page (HTTP)
+    /// Address of the lobby and the web page (HTTP)
     #[arg(long, value_name = "ADDRESS")]
     lobby: Option<SocketAddr>,
-    /// End when standard input ends: for whoever starts it as a part of something
+    /// End when standard input ends: for a parent process that starts this one
     #[arg(long, hide = true)]
     tethered: bool,
 }
 
-/// Serves replicas of zones.
+/// Runs a host, which holds replicas of zones.
 #[derive(Args)]
 pub struct HostArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Which host of the world this is
+    /// Number of this host in the world, from 1
     #[arg(long)]
     id: Option<u32>,
-    /// Where the directory is
+    /// Address of the directory
     #[arg(long, value_name = "ADDRESS")]
     directory: Option<SocketAddr>,
-    /// Where players find it, by QUIC and WebTransport (UDP)
+    /// Address on which it listens for players by QUIC and WebTransport (UDP)
     #[arg(long, value_name = "ADDRESS")]
     players: Option<SocketAddr>,
-    /// Where players find it, by WebSocket; also /health and /metrics (TCP)
+    /// Address on which it listens for players by WebSocket; also serves /health and /metrics (TCP)
     #[arg(long, value_name = "ADDRESS")]
     web: Option<SocketAddr>,
-    /// Where other hosts find it (UDP)
+    /// Address on which it listens for other hosts (UDP)
     #[arg(long, value_name = "ADDRESS")]
     mesh: Option<SocketAddr>,
-    /// Go on alone after a full stop although the other replica has not come back
+    /// Start zones after a full stop although their other replica has not come back; its newest records may be lost
     #[arg(long)]
     force: bool,
-    /// End when standard input ends: for whoever starts it as a part of something
+    /// End when standard input ends: for a parent process that starts this one
     #[arg(long, hide = true)]
     tethered: bool,
 }
 
-/// Makes the keys of a world: an authority, and a certificate for the directory and each host.
+/// Makes the keys of a world: a certificate authority, and a certificate for the directory and each host.
 #[derive(Args)]
 pub struct KeysArgs {
     #[command(flatten)]
     config: ConfigArgs,
 }
 
-/// The configuration.
+/// The commands of `ecumene config`.
 #[derive(Subcommand)]
 pub enum ConfigCommand {
-    /// Print every knob with its default and what it means; a changed copy is given with --config
+    /// Print every setting with its default and meaning; give a changed copy with --config
     Print,
-    /// Read a configuration and say what is wrong with it
-    Check(CheckArgs),
+    /// Read a configuration and report its mistakes
+    Check(ConfigCheckArgs),
 }
 
-/// Which configuration to read.
+/// Arguments of `ecumene config check`.
 #[derive(Args)]
-pub struct CheckArgs {
+pub struct ConfigCheckArgs {
     #[command(flatten)]
     config: ConfigArgs,
 }
 
-/// Ends when the process should.
+/// Waits for a signal to stop or, if `tethered`, for the end of standard input.
 async fn end(tethered: bool) {
     let tether = async {
         if !tethered {
             return std::future::pending().await;
         }
-        // A thread of its own: nobody waits for it when the process ends.
+        // A plain thread, not a blocking task: the runtime would wait for a blocked read when the process ends.
         let (sender, ended) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
@@ -90,13 +90,13 @@ async fn end(tethered: bool) {
         let _ = ended.await;
     };
     tokio::select! {
-        () = told_to_stop() => (),
+        () = stop_signal() => (),
         () = tether => (),
     }
 }
 
-/// Runs the directory's process.
-pub fn directory(args: &DirectoryArgs) -> Result<(), Failure> {
+/// Runs `ecumene directory`, the control plane's process.
+pub fn directory(args: &DirectoryArgs) -> Result<(), CommandError> {
     let mut config = args.config.load()?;
     config.directory.listen = args.listen.unwrap_or(config.directory.listen);
     config.lobby.listen = args.lobby.unwrap_or(config.lobby.listen);
@@ -104,16 +104,16 @@ pub fn directory(args: &DirectoryArgs) -> Result<(), Failure> {
     server::web::count();
     let rules = rules(config.world.half)?;
     block_on(async {
-        let seat = Seat::start(&config, &*rules).await?;
+        let control_plane = ControlPlane::start(&config, &*rules).await?;
         end(args.tethered).await;
-        drop(seat);
+        drop(control_plane);
         tracing::info!("gone");
         Ok(())
     })
 }
 
-/// Runs a host's process.
-pub fn host(args: &HostArgs) -> Result<(), Failure> {
+/// Runs `ecumene host`, a host's process.
+pub fn host(args: &HostArgs) -> Result<(), CommandError> {
     let mut config = args.config.load()?;
     let host = &mut config.host;
     host.id = args.id.unwrap_or(host.id);
@@ -122,7 +122,7 @@ pub fn host(args: &HostArgs) -> Result<(), Failure> {
     host.mesh = args.mesh.unwrap_or(host.mesh);
     host.force |= args.force;
     if host.id == 0 {
-        return Err(Failure::Asked("hosts are numbered from 1: --id".to_owned()));
+        return Err(CommandError::Usage("hosts are numbered from 1: --id".to_owned()));
     }
     logging::start(&config.log)?;
     server::web::count();
@@ -130,20 +130,20 @@ pub fn host(args: &HostArgs) -> Result<(), Failure> {
     let directory = args.directory.unwrap_or(config.directory.listen);
     block_on(async {
         tokio::select! {
-            host = Host::start(&config, directory, rules) => host?.run(end(args.tethered)).await?,
+            // A host may wait long for the directory before it has started; a signal ends that, too.
+            host = HostProcess::start(&config, directory, rules) => host?.run(end(args.tethered)).await?,
             () = end(args.tethered) => (),
         }
         Ok(())
     })
 }
 
-/// Makes keys.
-pub fn keys(args: &KeysArgs) -> Result<(), Failure> {
+pub fn keys(args: &KeysArgs) -> Result<(), CommandError> {
     let config = args.config.load()?;
     let keys = KeyFolder::of(&config.data);
-    keys.membership(DIRECTORY_NAME)?;
+    keys.mesh_identity(DIRECTORY_NAME)?;
     for &host in &config.world.hosts {
-        keys.membership(&host_name(host))?;
+        keys.mesh_identity(&host_name(host))?;
     }
     keys.lobby()?;
     print(&format!(
@@ -153,12 +153,11 @@ pub fn keys(args: &KeysArgs) -> Result<(), Failure> {
     ))
 }
 
-/// Prints or checks a configuration.
-pub fn config(command: &ConfigCommand) -> Result<(), Failure> {
+pub fn config(command: &ConfigCommand) -> Result<(), CommandError> {
     match command {
         ConfigCommand::Print => print(server::config::TEMPLATE),
         ConfigCommand::Check(args) => {
-            let config: Config = args.config.load()?;
+            let config: ServerConfig = args.config.load()?;
             print(&format!("good: {config:#?}\n"))
         }
     }

@@ -1,53 +1,54 @@
-//! `ecumene sim transfer` and `ecumene sim event`: what borders cost.
+//! `ecumene sim transfer` and `ecumene sim event`: the time that borders cost.
 
-use super::Format;
 use super::failover::percentile;
-use crate::{Failure, print, progress};
-use clap::Args as ClapArgs;
+use crate::report::OutputFormat;
+use crate::{CommandError, print, progress};
+use clap::Args;
 use comfy_table::{Table, presets};
 use kosmos_scenario::KosmosScenario;
 use machine::Span;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;
 use serde_json::json;
+use simtest::crossing::{CrossingKind, CrossingSample, HOST_DELAY, sample};
 use std::time::Duration;
-use trial::crossing::{HOST_DELAY, Kind, Sample, sample};
 
-/// What `ecumene sim transfer` and `ecumene sim event` take.
-#[derive(ClapArgs)]
+/// Arguments of `ecumene sim transfer` and `ecumene sim event`.
+#[derive(Args)]
 #[command(after_help = "\
-Each world has four zones with backups on three hosts that are 10 ms apart, and 32 bots 20 ms away; nothing breaks.
-`transfer` takes the time from the record that offers an object to the moment at which its new owner may tell that it has
-it: in between nobody acts for it. `event` takes the time from an action to its answer, without the way between player
-and zone. What met locks is counted apart. All checkers watch; the exit code is 1 if one of them found anything.")]
-pub struct Args {
-    /// How many worlds.
+Each world has four zones with backups on three hosts that are 10 ms apart, and 32 bots 20 ms away; there are no
+faults. `transfer` measures the time from the record that offers an object until its new owner may announce it: in
+between no zone decides about the object. `event` measures the time from an action to its result, without the way
+between player and zone. Transfers and events that waited for locks are counted apart. The exit code is 1 if a checker
+finds a violation.")]
+pub struct CrossingArgs {
+    /// Number of simulated worlds.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     worlds: u64,
-    /// The first seed.
+    /// Seed of the first world.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-/// Times of many passages or events of one kind.
+/// Times of many transfers or events of one kind.
 #[derive(Serialize)]
-struct Times {
+struct CrossingTimes {
     zones: usize,
     contended: bool,
     samples: usize,
     p50_ms: f64,
     p99_ms: f64,
     max_ms: f64,
-    /// What the protocol needs if nothing is in the way.
+    /// The time that the protocol needs without waiting.
     formula_ms: Option<f64>,
     #[serde(skip)]
     formula: &'static str,
 }
 
-fn measured(args: &Args, what: &'static str) -> Vec<Sample> {
+fn measured(args: &CrossingArgs, what: &'static str) -> Vec<CrossingSample> {
     let bar = progress::bar(what, args.worlds);
     bar.enable_steady_tick(Duration::from_millis(200));
     let samples = (0..args.worlds).into_par_iter().map(|number| {
@@ -60,11 +61,15 @@ fn measured(args: &Args, what: &'static str) -> Vec<Sample> {
     samples
 }
 
-fn times(all: &[(Kind, Span)], kind: Kind, (ways, formula): (u32, &'static str)) -> Times {
+fn times(
+    all: &[(CrossingKind, Span)],
+    kind: CrossingKind,
+    (ways, formula): (u32, &'static str),
+) -> CrossingTimes {
     let millis = |it: &Span| it.as_micros() as f64 / 1e3;
     let mut sorted: Vec<f64> = all.iter().filter(|it| it.0 == kind).map(|it| millis(&it.1)).collect();
     sorted.sort_unstable_by(f64::total_cmp);
-    Times {
+    CrossingTimes {
         zones: kind.zones,
         contended: kind.contended,
         samples: sorted.len(),
@@ -76,12 +81,11 @@ fn times(all: &[(Kind, Span)], kind: Kind, (ways, formula): (u32, &'static str))
     }
 }
 
-/// Runs `ecumene sim transfer`.
-pub fn transfer(args: &Args) -> Result<(), Failure> {
+pub fn transfer(args: &CrossingArgs) -> Result<(), CommandError> {
     let samples = measured(args, "sim transfer");
-    let all: Vec<_> = samples.iter().flat_map(|it| it.passages.iter().copied()).collect();
+    let all: Vec<_> = samples.iter().flat_map(|it| it.transfers.iter().copied()).collect();
     let formula = (5, "5 L: offer acknowledged (2), on its way (1), arrival acknowledged (2)");
-    let of = |contended| times(&all, Kind { zones: 2, contended }, formula);
+    let of = |contended| times(&all, CrossingKind { zones: 2, contended }, formula);
     let (plain, contended) = (of(false), of(true));
     let count = |is: &dyn Fn(&str) -> bool| {
         samples.iter().flat_map(|it| &it.violations).filter(|it| is(it.invariant)).count()
@@ -93,31 +97,35 @@ pub fn transfer(args: &Args) -> Result<(), Failure> {
         "samples": plain.samples, "p50_ms": plain.p50_ms, "p99_ms": plain.p99_ms, "max_ms": plain.max_ms,
         "formula_ms": plain.formula_ms, "lost": lost, "doubled": doubled, "contended": contended,
     });
-    told(args, &[plain, contended], &json, &samples)
+    print_results(args, &[plain, contended], &json, &samples)
 }
 
-/// Runs `ecumene sim event`.
-pub fn event(args: &Args) -> Result<(), Failure> {
+pub fn event(args: &CrossingArgs) -> Result<(), CommandError> {
     let samples = measured(args, "sim event");
     let all: Vec<_> = samples.iter().flat_map(|it| it.events.iter().copied()).collect();
-    let here = (2, "2 L: acknowledged by the backup");
-    let abroad = (6, "6 L: asked (1), grant acknowledged (2), told (1), decision acknowledged (2)");
-    let mut rows = vec![times(&all, Kind { zones: 1, contended: false }, here)];
+    let local = (2, "2 L: acknowledged by the backup");
+    let remote = (6, "6 L: asked (1), grant acknowledged (2), told (1), decision acknowledged (2)");
+    let mut rows = vec![times(&all, CrossingKind { zones: 1, contended: false }, local)];
     for zones in 2..=4 {
         for contended in [false, true] {
-            rows.push(times(&all, Kind { zones, contended }, abroad));
+            rows.push(times(&all, CrossingKind { zones, contended }, remote));
         }
     }
     let json = json!({
         "sim": "event", "seed": args.seed, "worlds": args.worlds, "one_way_ms": 10, "rows": rows,
     });
-    told(args, &rows, &json, &samples)
+    print_results(args, &rows, &json, &samples)
 }
 
-fn told(args: &Args, rows: &[Times], json: &serde_json::Value, samples: &[Sample]) -> Result<(), Failure> {
+fn print_results(
+    args: &CrossingArgs,
+    rows: &[CrossingTimes],
+    json: &serde_json::Value,
+    samples: &[CrossingSample],
+) -> Result<(), CommandError> {
     print(&match args.format {
-        Format::Table => table(rows),
-        Format::Json => serde_json::to_string_pretty(json)? + "\n",
+        OutputFormat::Table => table(rows),
+        OutputFormat::Json => serde_json::to_string_pretty(json)? + "\n",
     })?;
     match samples.iter().flat_map(|it| &it.violations).next() {
         None => Ok(()),
@@ -125,7 +133,7 @@ fn told(args: &Args, rows: &[Times], json: &serde_json::Value, samples: &[Sample
     }
 }
 
-fn table(rows: &[Times]) -> String {
+fn table(rows: &[CrossingTimes]) -> String {
     let mut table = Table::new();
     let header =
         ["zones", "locks", "samples", "p50 ms", "p99 ms", "max ms", "expected ms", "L = 10 ms, one way"];

@@ -1,59 +1,58 @@
 //! `ecumene sim failover`.
 
-use super::Format;
-use crate::{Failure, print, progress};
-use clap::Args as ClapArgs;
+use crate::report::OutputFormat;
+use crate::{CommandError, print, progress};
+use clap::Args;
 use comfy_table::{Table, presets};
 use kosmos_scenario::KosmosScenario;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;
+use simtest::failover::{FailoverSample, PrimaryLoss, sample};
 use std::time::Duration;
-use trial::failover::{Loss, Sample, sample};
 
-/// What `ecumene sim failover` takes.
-#[derive(ClapArgs)]
+/// Arguments of `ecumene sim failover`.
+#[derive(Args)]
 #[command(after_help = "\
 Each sample is a world of its own: three hosts 10 ms apart, 20 players 20 ms away who act all the time, default timers.
-At a random moment the primary is killed, stopped or cut off in one direction. The time runs until a player hears the
-result of an action that was sent after the fault. `lost` and `doubled` count acknowledged actions; all checkers
-watch, and the exit code is 1 if one of them found anything or nobody could play again.")]
-pub struct Args {
-    /// How often a primary is lost, all ways together.
+At a random moment the primary is killed, stopped or cut off in one direction. The time runs until a player receives the
+result of an action that was sent after the fault. `lost` and `doubled` count acknowledged actions. The exit code is 1
+if a checker finds a violation, or if no player gets a result within ten seconds.")]
+pub struct SimFailoverArgs {
+    /// Number of lost primaries, all kinds of loss together.
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     samples: u64,
-    /// The first seed.
+    /// Seed of the first sample.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
 }
 
-/// Times of many samples.
+/// Times and losses of many samples of one kind of fault.
 #[derive(Serialize)]
-struct Times {
+struct FailoverTimes {
     fault: &'static str,
     samples: usize,
     p50_ms: f64,
     p99_ms: f64,
     max_ms: f64,
-    /// Acknowledged actions that were lost.
+    /// Number of acknowledged actions that were lost.
     lost: usize,
-    /// Actions that were done twice.
+    /// Number of actions that were done twice.
     doubled: usize,
-    /// Samples after which nobody could play within ten seconds.
+    /// Number of samples without a result for any player within ten seconds.
     stuck: usize,
     violations: Vec<String>,
 }
 
-/// Runs the command.
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SimFailoverArgs) -> Result<(), CommandError> {
     let bar = progress::bar("sim failover", args.samples);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let samples: Vec<Sample> = (0..args.samples)
+    let samples: Vec<FailoverSample> = (0..args.samples)
         .into_par_iter()
         .map(|number| {
-            let loss = Loss::ALL[number as usize % Loss::ALL.len()];
+            let loss = PrimaryLoss::ALL[number as usize % PrimaryLoss::ALL.len()];
             let taken = sample(KosmosScenario, args.seed.wrapping_add(number), loss);
             bar.inc(1);
             taken
@@ -61,13 +60,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .collect();
     bar.finish_and_clear();
     let all = times("all", samples.iter());
-    let each: Vec<_> = Loss::ALL
+    let each: Vec<_> = PrimaryLoss::ALL
         .iter()
         .map(|&loss| times(loss.name(), samples.iter().filter(|it| it.loss == loss)))
         .collect();
     print(&match args.format {
-        Format::Table => table(&all, &each),
-        Format::Json => {
+        OutputFormat::Table => table(&all, &each),
+        OutputFormat::Json => {
             let mut json = serde_json::json!(all);
             json["sim"] = "failover".into();
             json["seed"] = args.seed.into();
@@ -78,11 +77,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     match (all.violations.first(), all.stuck) {
         (None, 0) => Ok(()),
         (Some(first), _) => Err(anyhow::anyhow!("an invariant was broken: {first}").into()),
-        (None, stuck) => Err(anyhow::anyhow!("after {stuck} faults nobody could play again").into()),
+        (None, stuck) => Err(anyhow::anyhow!("after {stuck} faults no player could play again").into()),
     }
 }
 
-fn times<'a>(fault: &'static str, samples: impl Iterator<Item = &'a Sample>) -> Times {
+fn times<'a>(fault: &'static str, samples: impl Iterator<Item = &'a FailoverSample>) -> FailoverTimes {
     let samples: Vec<_> = samples.collect();
     let mut millis: Vec<f64> =
         samples.iter().filter_map(|it| it.until_played).map(|it| it.as_micros() as f64 / 1e3).collect();
@@ -90,12 +89,13 @@ fn times<'a>(fault: &'static str, samples: impl Iterator<Item = &'a Sample>) -> 
     let violations: Vec<_> = samples.iter().flat_map(|it| &it.violations).collect();
     let count =
         |is: &dyn Fn(&str, &str) -> bool| violations.iter().filter(|it| is(it.invariant, &it.detail)).count();
-    Times {
+    FailoverTimes {
         fault,
         samples: samples.len(),
         p50_ms: percentile(&millis, 0.50),
         p99_ms: percentile(&millis, 0.99),
         max_ms: millis.last().copied().unwrap_or(0.0),
+        // `exactly_once` covers both: its detail says which.
         lost: count(&|name, detail| {
             name == "nothing_lost" || name == "exactly_once" && detail.contains("told")
         }),
@@ -105,13 +105,13 @@ fn times<'a>(fault: &'static str, samples: impl Iterator<Item = &'a Sample>) -> 
     }
 }
 
-/// The smallest value that at least this share of all values does not exceed.
+/// The nearest-rank percentile: the smallest value that at least `share` of all values do not exceed.
 pub(super) fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
-fn table(all: &Times, each: &[Times]) -> String {
+fn table(all: &FailoverTimes, each: &[FailoverTimes]) -> String {
     let mut table = Table::new();
     let header = ["fault", "samples", "p50 ms", "p99 ms", "max ms", "lost", "doubled", "stuck"];
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header);

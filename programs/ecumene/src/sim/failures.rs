@@ -1,31 +1,32 @@
-//! What a person needs to understand a seed that failed.
+//! The report about seeds that failed: violations, the last lines of the trace, the faults needed, a command to replay.
 
-use super::seeds::{Budget, Sweep, run_caught};
-use super::trace::{described, kept, last, listed};
+use super::seeds::{Sweep, TimeBudget, run_caught};
+use super::trace::{describe_options, last_lines, list_faults, trace_length};
 use kosmos_scenario::KosmosScenario;
-use trial::{Asked, Options, Outcome, plan, shrink_while};
+use simtest::{RunOptions, RunOutcome, RunRequest, plan, shrink_while};
 
-/// Failing seeds that are told in full; the others are named.
-const TOLD_MAX: usize = 3;
-/// The last lines of each trace.
+/// Number of failed seeds that are described in full; the others get one line.
+const DESCRIBED_MAX: usize = 3;
+/// Number of lines at the end of each trace that are shown.
 const TAIL_LINES: usize = 40;
-/// Seconds spent on leaving out faults.
+/// Seconds spent on finding a smaller set of faults that still fails.
 const SHRINK_SECONDS: u64 = 60;
 
-/// One command that runs a seed again.
+/// The command that runs a seed again; `given` are its other options.
 pub fn replay(sim: &str, seed: u64, given: &str) -> String {
     format!("ecumene sim {sim} --seed {seed} --trace{given}")
 }
 
-/// Tells the seeds that failed.
-pub fn told(asked: &Asked, sweep: &Sweep, given: &str) -> String {
+/// Describes the seeds that failed, each with its command to replay.
+pub fn describe_failures(asked: &RunRequest, sweep: &Sweep, given: &str) -> String {
     let mut text = String::new();
     for (place, outcome) in sweep.failed.iter().enumerate() {
         let seed = outcome.options.seed;
-        if place < TOLD_MAX {
-            text += &one(asked, outcome);
+        if place < DESCRIBED_MAX {
+            text += &describe_one(asked, outcome);
+            // Only the first: shrinking takes up to a minute.
             if place == 0 {
-                text += &shrunk(outcome);
+                text += &describe_shrunk_faults(outcome);
             }
         } else if let Some(first) = outcome.violations.first() {
             text += &format!("\n{first}\n");
@@ -35,44 +36,44 @@ pub fn told(asked: &Asked, sweep: &Sweep, given: &str) -> String {
     text
 }
 
-fn one(asked: &Asked, outcome: &Outcome) -> String {
+fn describe_one(asked: &RunRequest, outcome: &RunOutcome) -> String {
     let seed = outcome.options.seed;
-    let mut text = format!("\nseed {seed} failed\n  {}\n", described(&outcome.options));
+    let mut text = format!("\nseed {seed} failed\n  {}\n", describe_options(&outcome.options));
     for it in &outcome.violations {
         text += &format!("  {} ms: {}: {}\n", it.millis, it.invariant, it.detail);
     }
-    // The same seed again, this time with somebody who takes notes.
-    let options = Options::drawn(seed, asked);
-    let again = run_caught(options, plan::drawn(&options), Some(kept(TAIL_LINES)));
-    text + &last(&again, TAIL_LINES)
+    // The sweep recorded no traces, to save memory, so this seed runs again with one.
+    let options = RunOptions::draw(seed, asked);
+    let again = run_caught(options, plan::draw(&options), Some(trace_length(TAIL_LINES)));
+    text + &last_lines(&again, TAIL_LINES)
 }
 
-/// The faults it takes, as far as there was time to find out.
-fn shrunk(outcome: &Outcome) -> String {
-    // A panic cannot be told from another by its name.
+/// A smallest set of faults that still violates the same invariant, as far as the time sufficed.
+fn describe_shrunk_faults(outcome: &RunOutcome) -> String {
+    // Shrinking compares names of invariants; two different panics have the same name.
     if outcome.violations.first().is_none_or(|it| it.invariant == "panic") {
         return String::new();
     }
-    let budget = Budget::of(Some(SHRINK_SECONDS));
+    let budget = TimeBudget::of(Some(SHRINK_SECONDS));
     let faults = shrink_while(KosmosScenario, outcome, &|| budget.is_left());
     let left = if budget.is_left() { "" } else { ", as far as there was time" };
     let mut text = format!("faults it takes ({} of {}{left}):\n", faults.len(), outcome.faults.len());
-    text += &listed(&faults, &outcome.options);
+    text += &list_faults(&faults, &outcome.options);
     text
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::seed_args::WorldKind;
     use super::super::seeds::sweep;
-    use super::super::trials::Which;
     use super::*;
-    use trial::plants::Planted;
+    use simtest::planted_bug::PlantedBug;
 
     #[test]
-    fn a_failure_is_told_with_what_it_takes_to_see_it_again() {
-        let asked = Planted::by_name("announce-early").unwrap().asked();
-        let sweep = sweep(Which::Zone, &asked, 1..=2, Budget::of(None));
-        let text = told(&asked, &sweep, " --faults crash");
+    fn a_failure_is_described_with_its_faults_and_its_replay_command() {
+        let asked = PlantedBug::by_name("announce-early").unwrap().request();
+        let sweep = sweep(WorldKind::Zone, &asked, 1..=2, TimeBudget::of(None));
+        let text = describe_failures(&asked, &sweep, " --faults crash");
         let parts = [
             "seed 1 failed\n",
             "batched",

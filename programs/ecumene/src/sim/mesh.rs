@@ -1,47 +1,46 @@
 //! `ecumene sim mesh`.
 
-use super::trials::{self, Trials, Which};
-use crate::Failure;
-use clap::Args as ClapArgs;
+use super::seed_args::{self, SeedArgs, WorldKind};
+use crate::CommandError;
+use clap::Args;
 
-/// What `ecumene sim mesh` takes.
-#[derive(ClapArgs)]
+/// Arguments of `ecumene sim mesh`.
+#[derive(Args)]
 #[command(after_help = "\
-Each seed is a world of its own, cut into zones at random. Every zone has a replica on each of three hosts; whatever
-happens to a host happens to all of them. Players cross borders, trade and fight across them, and hosts die at every
-step of locks, decisions and transfers. Then everything heals, and the world must recover. Checkers watch every zone,
-and then judge all of them together: one owner per object, each action once, each event wholly or not at all, nothing
-lost in between. The exit code is 1 if one of them found anything. The same seed and options give the same history on
-every machine.
+Each seed is a world of its own, cut into zones at random. Every zone has a replica on each of three hosts; a fault of
+a host hits all replicas on it. Players cross borders, trade and fight across them, and hosts die at every step of
+locks, decisions and transfers. Then the faults end, and the world must recover. Checkers read the history of every
+zone, and of all zones together: one owner per object, each action once, each event wholly or not at all, nothing lost
+in between. The exit code is 1 if a checker finds a violation. The same seed and options give the same history on
+every computer.
 
 Examples:
   ecumene sim mesh                                  fifty seeds of 2 to 8 zones
   ecumene sim mesh --zones 2                        two zones: the easiest to understand
   ecumene sim mesh --seeds 1000..1499 --budget 900  five hundred others, or as many as fit into a quarter of an hour
-  ecumene sim mesh --faults point,mesh-cut          only these kinds of trouble, in every seed
-  ecumene sim mesh --faults help                    which kinds there are
-  ecumene sim mesh --seed 7 --trace                 what went wrong in one seed, and what happened last
+  ecumene sim mesh --faults point,mesh-cut          only these kinds of faults, in every seed
+  ecumene sim mesh --faults help                    list the kinds of faults
+  ecumene sim mesh --seed 7 --trace                 the faults of one seed, and the last lines of its trace
   ecumene sim mesh --format json                    for programs
 
 More: docs/sim.md")]
-pub struct Args {
+pub struct SimMeshArgs {
     #[command(flatten)]
-    trials: Trials,
-    /// Zones: 4 means four, and 2..8 draws between two and eight.
+    seed_args: SeedArgs,
+    /// Number of zones: 4 means four, and 2..8 lets each seed draw between two and eight.
     #[arg(long, value_name = "N|A..B", value_parser = zones, default_value = "2..8")]
     zones: (u32, u32),
 }
 
-/// Runs the command.
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SimMeshArgs) -> Result<(), CommandError> {
     let (fewest, most) = args.zones;
-    trials::run(&args.trials, Which::Mesh(fewest, most))
+    seed_args::run(&args.seed_args, WorldKind::Mesh(fewest, most))
 }
 
-/// The most zones of a trial: more take longer and show nothing new.
+/// The most zones of a simulated world: more take longer and show nothing new.
 const ZONES_MAX: u32 = 32;
 
-/// A number of zones, or the fewest and the most.
+/// Parses a number of zones, or the fewest and the most.
 fn zones(text: &str) -> Result<(u32, u32), String> {
     let number = |it: &str| it.trim().parse::<u32>().ok();
     let range = match text.split_once("..") {

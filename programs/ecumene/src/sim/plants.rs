@@ -1,39 +1,38 @@
-//! Planted bugs: each must be found.
+//! The search for planted bugs: with a rule of the protocol switched off, some checker must find a violation.
 
 use super::failures::replay;
-use super::seeds::{Budget, run_caught};
+use super::seeds::{TimeBudget, run_caught};
 use crate::progress;
 use comfy_table::{Table, presets};
 use cpu_time::ThreadTime;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+use simtest::planted_bug::PlantedBug;
+use simtest::{RunOptions, RunRequest, Violation, plan};
 use std::ops::RangeInclusive;
 use std::time::Duration;
-use trial::plants::Planted;
-use trial::{Asked, Options, Violation, plan};
 
-/// The hunt for one bug.
-pub struct Hunt {
-    /// Which.
-    pub planted: &'static Planted,
+/// The search for one planted bug.
+pub struct BugHunt {
+    pub planted: &'static PlantedBug,
     /// The first violation of the first seed that has one.
     pub found: Option<Violation>,
-    /// How many seeds were run.
+    /// Number of seeds that were run.
     seeds: u64,
     cpu_seconds: f64,
 }
 
-/// Hunts for bugs, several at a time.
+/// Searches for several planted bugs in parallel.
 pub fn hunt(
-    planted: &[&'static Planted],
+    planted: &[&'static PlantedBug],
     seeds: &RangeInclusive<u64>,
-    budget: Budget,
-    asked: impl Fn(&Planted) -> Asked + Sync,
-) -> Vec<Hunt> {
+    budget: TimeBudget,
+    asked: impl Fn(&PlantedBug) -> RunRequest + Sync,
+) -> Vec<BugHunt> {
     let bar = progress::bar("sim --plant", planted.len() as u64);
     bar.enable_steady_tick(Duration::from_millis(200));
-    // One at a time per core: hunts differ in length by far.
+    // Each core takes one bug at a time, because searches differ much in length.
     let hunts = planted.par_iter().with_max_len(1).map(|&it| {
-        let hunt = one(it, seeds.clone(), budget, &asked(it));
+        let hunt = hunt_one(it, seeds.clone(), budget, &asked(it));
         bar.inc(1);
         hunt
     });
@@ -42,18 +41,23 @@ pub fn hunt(
     hunts
 }
 
-fn one(planted: &'static Planted, seeds: RangeInclusive<u64>, budget: Budget, asked: &Asked) -> Hunt {
+fn hunt_one(
+    planted: &'static PlantedBug,
+    seeds: RangeInclusive<u64>,
+    budget: TimeBudget,
+    asked: &RunRequest,
+) -> BugHunt {
     let (start, mut run) = (ThreadTime::now(), 0);
     let found = seeds.take_while(|_| budget.is_left()).find_map(|seed| {
         run += 1;
-        let options = Options::drawn(seed, asked);
-        run_caught(options, plan::drawn(&options), None).violations.into_iter().next()
+        let options = RunOptions::draw(seed, asked);
+        run_caught(options, plan::draw(&options), None).violations.into_iter().next()
     });
-    Hunt { planted, found, seeds: run, cpu_seconds: start.elapsed().as_secs_f64() }
+    BugHunt { planted, found, seeds: run, cpu_seconds: start.elapsed().as_secs_f64() }
 }
 
-/// The hunts as a table for a terminal.
-pub fn table(hunts: &[Hunt]) -> String {
+/// The searches as a table for a terminal.
+pub fn table(hunts: &[BugHunt]) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header([
         "planted bug",
@@ -62,7 +66,7 @@ pub fn table(hunts: &[Hunt]) -> String {
         "CPU seconds",
         "what is wrong",
     ]);
-    for Hunt { planted, found, seeds, cpu_seconds } in hunts {
+    for BugHunt { planted, found, seeds, cpu_seconds } in hunts {
         let (seed, by) = match found {
             Some(it) => (it.seed.to_string(), it.invariant.to_owned()),
             None => (format!("none of {seeds}"), "NOT FOUND".to_owned()),
@@ -78,16 +82,16 @@ pub fn table(hunts: &[Hunt]) -> String {
     format!("{table}\n")
 }
 
-/// How to see each of them again.
-pub fn replays(hunts: &[Hunt], sim: &str, given: impl Fn(&Planted) -> String) -> String {
+/// The commands that replay each bug that was found.
+pub fn replays(hunts: &[BugHunt], sim: &str, given: impl Fn(&PlantedBug) -> String) -> String {
     let found = hunts.iter().filter_map(|it| Some((it.planted, it.found.as_ref()?)));
     let lines = found.map(|(planted, it)| format!("replay: {}\n", replay(sim, it.seed, &given(planted))));
     lines.collect()
 }
 
-/// The hunts for programs.
-pub fn json(hunts: &[Hunt], sim: &str) -> serde_json::Value {
-    let rows = hunts.iter().map(|Hunt { planted, found, seeds, cpu_seconds }| {
+/// The searches as JSON for programs.
+pub fn json(hunts: &[BugHunt], sim: &str) -> serde_json::Value {
+    let rows = hunts.iter().map(|BugHunt { planted, found, seeds, cpu_seconds }| {
         serde_json::json!({
             "name": planted.name,
             "about": planted.about,

@@ -1,99 +1,99 @@
-//! Many seeds on all cores, and what they come to together.
+//! Runs many seeds on all cores, and adds up their results.
 
-use super::trials::Which;
+use super::seed_args::WorldKind;
 use crate::progress;
 use cpu_time::ThreadTime;
 use kosmos_scenario::KosmosScenario;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
 use serde::Serialize;
+use simtest::plan::{self, Fault};
+use simtest::{Crossings, HistoryCounts, RunOptions, RunOutcome, RunRequest, Violation};
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use trial::plan::{self, Fault};
-use trial::{Asked, Crossings, Options, Outcome, Tally, Violation};
 
-/// Until when seeds are begun.
+/// The time until which new seeds may start.
 #[derive(Clone, Copy)]
-pub struct Budget(Option<Instant>);
+pub struct TimeBudget(Option<Instant>);
 
-impl Budget {
-    /// So many seconds from now, or for ever.
+impl TimeBudget {
+    /// A budget of so many seconds from now; `None` is unlimited.
     pub fn of(seconds: Option<u64>) -> Self {
         Self(seconds.map(|it| Instant::now() + Duration::from_secs(it)))
     }
 
-    /// Whether there is time for another one.
+    /// True while another seed may start.
     pub fn is_left(self) -> bool {
         self.0.is_none_or(|end| Instant::now() < end)
     }
 }
 
-/// What many seeds came to.
+/// The added results of many seeds.
 #[derive(Serialize)]
 pub struct Sweep {
-    /// `zone` or `mesh`.
+    /// The name of the command: `zone` or `mesh`.
     pub sim: &'static str,
-    /// How many were run.
+    /// Number of seeds that were run.
     pub seeds: u64,
     first_seed: u64,
     last_seed: u64,
     simulated_seconds: f64,
     events: u64,
     #[serde(flatten)]
-    tally: Tally,
-    /// Only if there were several zones.
+    counts: HistoryCounts,
+    /// `None` for worlds of one zone.
     #[serde(flatten)]
     crossings: Option<Crossings>,
     game_faults: u64,
     cpu_seconds: f64,
     /// The hash of all histories, in the order of seeds.
     history: String,
-    /// Seeds in which something was violated.
+    /// The outcomes of seeds with violations.
     #[serde(skip)]
-    pub failed: Vec<Outcome>,
+    pub failed: Vec<RunOutcome>,
 }
 
-/// Runs these seeds on all cores.
-pub fn sweep(which: Which, asked: &Asked, seeds: RangeInclusive<u64>, budget: Budget) -> Sweep {
+/// Runs `seeds` on all cores, as long as `budget` lasts.
+pub fn sweep(which: WorldKind, asked: &RunRequest, seeds: RangeInclusive<u64>, budget: TimeBudget) -> Sweep {
     let (first_seed, count) = (*seeds.start(), (seeds.end() - seeds.start()).saturating_add(1));
     let bar = progress::bar(which.name(), count);
     bar.enable_steady_tick(Duration::from_millis(200));
     let runs = seeds.par_bridge().filter(|_| budget.is_left()).map(|seed| {
-        let run = Run::of(seed, asked);
+        let run = SeedRun::of(seed, asked);
         bar.inc(1);
         run
     });
-    let mut runs: Vec<Run> = runs.collect();
+    let mut runs: Vec<SeedRun> = runs.collect();
     bar.finish_and_clear();
-    // Cores finish in any order; a report has one.
+    // Cores finish in any order; the report and its hash need the order of seeds.
     runs.sort_unstable_by_key(|it| it.seed);
     add_up(which, first_seed, runs)
 }
 
-/// One seed, without what only matters if it failed: sweeps are long.
-struct Run {
+/// The result of one seed. Keeps the whole outcome only if it failed, because sweeps have many seeds.
+struct SeedRun {
     seed: u64,
     simulated_micros: u64,
     events: u64,
     history: u64,
-    tally: Tally,
+    counts: HistoryCounts,
     crossings: Crossings,
     game_faults: u64,
     cpu_seconds: f64,
-    failed: Option<Outcome>,
+    failed: Option<RunOutcome>,
 }
 
-impl Run {
-    fn of(seed: u64, asked: &Asked) -> Self {
+impl SeedRun {
+    fn of(seed: u64, asked: &RunRequest) -> Self {
         let start = ThreadTime::now();
-        let options = Options::drawn(seed, asked);
-        let outcome = run_caught(options, plan::drawn(&options), None);
+        let options = RunOptions::draw(seed, asked);
+        let outcome = run_caught(options, plan::draw(&options), None);
         Self {
             seed,
             simulated_micros: outcome.simulated.as_micros(),
             events: outcome.events,
             history: outcome.history,
-            tally: outcome.tally,
+            counts: outcome.counts,
             crossings: outcome.crossings,
             game_faults: outcome.game_faults as u64,
             cpu_seconds: start.elapsed().as_secs_f64(),
@@ -102,22 +102,23 @@ impl Run {
     }
 }
 
-/// Runs a trial. A panic counts as a violation: the other seeds go on, and this one can be replayed.
-pub fn run_caught(options: Options, faults: Vec<Fault>, trace: Option<usize>) -> Outcome {
+/// Runs one simulated world. A panic counts as a violation: the other seeds go on, and this one can be replayed.
+pub fn run_caught(options: RunOptions, faults: Vec<Fault>, trace: Option<usize>) -> RunOutcome {
     let planned = faults.clone();
-    // The world that panicked is gone, and nothing else was touched.
-    let ran = catch_unwind(AssertUnwindSafe(|| trial::run_with(KosmosScenario, options, faults, trace)));
-    ran.unwrap_or_else(|payload| {
-        let said = payload.downcast_ref::<String>().cloned();
-        let said = said.or_else(|| payload.downcast_ref::<&str>().map(|&it| it.to_owned()));
-        let detail = said.unwrap_or_else(|| "it panicked".to_owned());
-        Outcome {
+    // Unwind safe: the world that panicked is dropped, and it shares nothing with other seeds.
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| simtest::run_with(KosmosScenario, options, faults, trace)));
+    outcome.unwrap_or_else(|payload| {
+        let message = payload.downcast_ref::<String>().cloned();
+        let message = message.or_else(|| payload.downcast_ref::<&str>().map(|&it| it.to_owned()));
+        let detail = message.unwrap_or_else(|| "it panicked".to_owned());
+        RunOutcome {
             options,
             faults: planned,
             simulated: Default::default(),
             events: 0,
             history: 0,
-            tally: Tally::default(),
+            counts: HistoryCounts::default(),
             crossings: Crossings::default(),
             violations: vec![Violation { seed: options.seed, invariant: "panic", detail, millis: 0 }],
             trace: Vec::new(),
@@ -126,7 +127,7 @@ pub fn run_caught(options: Options, faults: Vec<Fault>, trace: Option<usize>) ->
     })
 }
 
-fn add_up(which: Which, first_seed: u64, runs: Vec<Run>) -> Sweep {
+fn add_up(which: WorldKind, first_seed: u64, runs: Vec<SeedRun>) -> Sweep {
     let mut sum = Sweep {
         sim: which.name(),
         seeds: runs.len() as u64,
@@ -134,8 +135,8 @@ fn add_up(which: Which, first_seed: u64, runs: Vec<Run>) -> Sweep {
         last_seed: runs.last().map_or(first_seed, |it| it.seed),
         simulated_seconds: 0.0,
         events: 0,
-        tally: Tally::default(),
-        crossings: (which != Which::Zone).then(Crossings::default),
+        counts: HistoryCounts::default(),
+        crossings: (which != WorldKind::Zone).then(Crossings::default),
         game_faults: 0,
         cpu_seconds: 0.0,
         history: String::new(),
@@ -147,11 +148,11 @@ fn add_up(which: Which, first_seed: u64, runs: Vec<Run>) -> Sweep {
         sum.events += run.events;
         sum.game_faults += run.game_faults;
         sum.cpu_seconds += run.cpu_seconds;
-        sum.tally.failovers += run.tally.failovers;
-        sum.tally.restarts += run.tally.restarts;
-        sum.tally.aborted += run.tally.aborted;
-        sum.tally.actions_acked += run.tally.actions_acked;
-        sum.tally.rolled_back += run.tally.rolled_back;
+        sum.counts.failovers += run.counts.failovers;
+        sum.counts.restarts += run.counts.restarts;
+        sum.counts.aborted += run.counts.aborted;
+        sum.counts.actions_acked += run.counts.actions_acked;
+        sum.counts.rolled_back += run.counts.rolled_back;
         if let Some(crossings) = &mut sum.crossings {
             crossings.cross_zone_events += run.crossings.cross_zone_events;
             crossings.transfers += run.crossings.transfers;
@@ -166,23 +167,23 @@ fn add_up(which: Which, first_seed: u64, runs: Vec<Run>) -> Sweep {
 }
 
 impl Sweep {
-    /// Everything that was violated, in the order of seeds.
+    /// All violations, in the order of seeds.
     pub fn violations(&self) -> impl Iterator<Item = &Violation> {
         self.failed.iter().flat_map(|it| &it.violations)
     }
 
-    /// The sums, for a person.
+    /// The sums as text for people.
     pub fn table(&self) -> String {
-        let Self { seeds, first_seed, last_seed, events, tally, game_faults, history, .. } = self;
+        let Self { seeds, first_seed, last_seed, events, counts, game_faults, history, .. } = self;
         let mut rows = vec![
             ("seeds", format!("{seeds} ({first_seed} to {last_seed})")),
             ("simulated hours", format!("{:.2}", self.simulated_seconds / 3600.0)),
             ("events", events.to_string()),
-            ("failovers", tally.failovers.to_string()),
-            ("restarts", tally.restarts.to_string()),
-            ("actions acknowledged", tally.actions_acked.to_string()),
-            ("actions aborted", tally.aborted.to_string()),
-            ("full stops rolled back", tally.rolled_back.to_string()),
+            ("failovers", counts.failovers.to_string()),
+            ("restarts", counts.restarts.to_string()),
+            ("actions acknowledged", counts.actions_acked.to_string()),
+            ("actions aborted", counts.aborted.to_string()),
+            ("full stops rolled back", counts.rolled_back.to_string()),
             ("mistakes of the game", game_faults.to_string()),
             ("CPU seconds", format!("{:.1}", self.cpu_seconds)),
             ("history", history.clone()),

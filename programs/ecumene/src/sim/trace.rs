@@ -1,43 +1,43 @@
-//! One seed, told to a person.
+//! The description of one seed: its options, planned faults, the last lines of its trace, its end.
 
 use game::machine::Span;
-use trial::plan::{self, Fault};
-use trial::{Options, Outcome};
+use simtest::plan::{self, Fault};
+use simtest::{RunOptions, RunOutcome};
 use zone::Durability;
 
-/// The plan, the last things that happened, and how it ended.
-pub fn told(outcome: &Outcome) -> String {
-    let mut text = format!("seed {}\n  {}\n", outcome.options.seed, described(&outcome.options));
+/// Describes an outcome in full: plan, end of the trace, counts and violations.
+pub fn describe_outcome(outcome: &RunOutcome) -> String {
+    let mut text = format!("seed {}\n  {}\n", outcome.options.seed, describe_options(&outcome.options));
     text += &format!("what was to go wrong ({}):\n", outcome.faults.len());
-    text += &listed(&outcome.faults, &outcome.options);
-    text += &last(outcome, LINES);
-    text + &ended(outcome)
+    text += &list_faults(&outcome.faults, &outcome.options);
+    text += &last_lines(outcome, LINES);
+    text + &describe_end(outcome)
 }
 
-/// Faults, one line each.
-pub fn listed(faults: &[Fault], options: &Options) -> String {
-    faults.iter().map(|it| format!("  {}\n", plan::told(it, options))).collect()
+/// The planned faults, one line each.
+pub fn list_faults(faults: &[Fault], options: &RunOptions) -> String {
+    faults.iter().map(|it| format!("  {}\n", plan::describe(it, options))).collect()
 }
 
-/// Lines of the trace of one seed.
+/// Number of lines that are shown of one seed's trace.
 pub const LINES: usize = 200;
 
-/// How much must be kept to tell the last `lines` things: most of what happens is not worth telling.
-pub const fn kept(lines: usize) -> usize {
+/// Length of the recorded trace that suffices to show `lines` lines: most entries are left out by [`last_lines`].
+pub const fn trace_length(lines: usize) -> usize {
     lines * 20
 }
 
-/// The last things that happened. That somebody looked at a clock, or heard where somebody is, is left out.
-pub fn last(outcome: &Outcome, lines: usize) -> String {
+/// The last `lines` lines of the trace, without wake-ups and poses.
+pub fn last_lines(outcome: &RunOutcome, lines: usize) -> String {
     let is_dull = |it: &str| it.ends_with(" Wake") || it.contains("msg: Poses(");
-    let told: Vec<_> = outcome.trace.iter().filter(|it| !is_dull(it)).collect();
-    let told = &told[told.len().saturating_sub(lines)..];
-    let lines: String = told.iter().map(|it| format!("  {}\n", shortened(it))).collect();
-    format!("last {} things that happened:\n{lines}", told.len())
+    let shown: Vec<_> = outcome.trace.iter().filter(|it| !is_dull(it)).collect();
+    let shown = &shown[shown.len().saturating_sub(lines)..];
+    let lines: String = shown.iter().map(|it| format!("  {}\n", shorten(it))).collect();
+    format!("last {} things that happened:\n{lines}", shown.len())
 }
 
-fn ended(outcome: &Outcome) -> String {
-    let (tally, seconds) = (&outcome.tally, outcome.simulated.as_micros() as f64 / 1e6);
+fn describe_end(outcome: &RunOutcome) -> String {
+    let (tally, seconds) = (&outcome.counts, outcome.simulated.as_micros() as f64 / 1e6);
     let mut text = format!(
         "{seconds:.1} simulated seconds, {} events, {} failovers, {} restarts, {} actions acknowledged, {} aborted, \
          history {:016x}\n",
@@ -52,8 +52,8 @@ fn ended(outcome: &Outcome) -> String {
     text
 }
 
-/// What a trial is like, in a line.
-pub fn described(options: &Options) -> String {
+/// The options of a simulated world in one line.
+pub fn describe_options(options: &RunOptions) -> String {
     let ms = |it: Span| it.as_micros() as f64 / 1e3;
     let budget = options.budget.map(|it| format!(" with {} B/s", it.bytes_per_second)).unwrap_or_default();
     let zones = if options.zones == 1 { String::new() } else { format!("{} zones, ", options.zones) };
@@ -61,8 +61,8 @@ pub fn described(options: &Options) -> String {
         "{zones}{} players, {:.1} s of trouble and {:.1} s to recover, {}, hosts {:.1} ms apart, \
          players {:.1} ms away{budget}, {} faults of: {}",
         options.players,
-        ms(options.trouble) / 1e3,
-        ms(options.calm) / 1e3,
+        ms(options.fault_period) / 1e3,
+        ms(options.recovery_period) / 1e3,
         match options.durability {
             Durability::Synced => "synced",
             Durability::Batched => "batched",
@@ -75,13 +75,13 @@ pub fn described(options: &Options) -> String {
     )
 }
 
-/// The most characters of a line.
+/// The most characters of a shown line; fits two lines of a terminal.
 const LINE_MAX: usize = 220;
-/// Lists of more numbers than this are told by their length.
+/// A list of more numbers than this is replaced by its length.
 const NUMBERS_MAX: usize = 6;
 
-/// A line of a trace that fits a screen: long lists of bytes by their length, names of types left out.
-fn shortened(line: &str) -> String {
+/// Shortens a line of a trace: long lists of bytes become their length, frequent type names are left out.
+fn shorten(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(start) = rest.find('[') {
@@ -106,12 +106,12 @@ fn shortened(line: &str) -> String {
     }
 }
 
-/// What every line would say.
+/// Frequent type names, and their replacements.
 const WORDS: [(&str, &str); 4] =
     [("Address(", "@("), ("LinkNumber(", "("), ("msg: Zone(", "("), ("ByteBuf", "")];
 
-/// How many numbers a list at the beginning of `text` has, and how long it is in bytes; `None` if it holds anything
-/// else.
+/// The count of numbers in the list at the beginning of `text`, and the list's length in bytes; `None` if the list
+/// holds anything but numbers.
 fn numbers(text: &str) -> Option<(usize, usize)> {
     let end = text.find(']')?;
     let inside = text.get(1..end)?;
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_by_their_number() {
+    fn a_long_list_of_bytes_becomes_its_length() {
         let line = "1.5s @3 Recv { from: Address(1), records: [[1, 2, 3, 4, 5, 6, 7], [1]] }";
-        assert_eq!(shortened(line), "1.5s @3 Recv { from: @(1), records: [[7 bytes], [1]] }");
-        assert_eq!(shortened("[[[ 1"), "[[[ 1");
-        assert_eq!(shortened(&"ä".repeat(500)).chars().count(), LINE_MAX + 1);
+        assert_eq!(shorten(line), "1.5s @3 Recv { from: @(1), records: [[7 bytes], [1]] }");
+        assert_eq!(shorten("[[[ 1"), "[[[ 1");
+        assert_eq!(shorten(&"ä".repeat(500)).chars().count(), LINE_MAX + 1);
     }
 }

@@ -3,12 +3,12 @@
 use crate::{ecumene, refusal, text};
 use kosmos_scenario::KosmosScenario;
 use serde_json::Value;
+use simtest::fault::{FaultKind, FaultKinds};
+use simtest::planted_bug::PlantedBug;
+use simtest::{RunOptions, RunRequest, plan, run_recorded};
 use std::path::PathBuf;
-use trial::fault::{Kind, Kinds};
-use trial::plants::Planted;
-use trial::{Asked, Options, plan, run_recorded};
 
-/// A folder of its own for one test, with the histories of a seed in it.
+/// A temporary folder of one test, with the histories of a seed in it; removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -19,10 +19,10 @@ impl Folder {
         Self(folder)
     }
 
-    fn of(name: &str, seed: u64, asked: &Asked) -> Self {
+    fn of(name: &str, seed: u64, asked: &RunRequest) -> Self {
         let it = Self::new(name);
-        let options = Options::drawn(seed, asked);
-        for (file, bytes) in run_recorded(KosmosScenario, options, plan::drawn(&options)).1 {
+        let options = RunOptions::draw(seed, asked);
+        for (file, bytes) in run_recorded(KosmosScenario, options, plan::draw(&options)).1 {
             std::fs::write(it.0.join(file), bytes).expect("a file can be written");
         }
         it
@@ -40,13 +40,13 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_history_without_fault_is_praised() {
-    let asked = Asked { kinds: Kinds::of([Kind::Crash]), all_kinds: true, ..Asked::EVERYTHING };
+fn a_history_without_violations_passes() {
+    let asked = RunRequest { kinds: FaultKinds::of([FaultKind::Crash]), all_kinds: true, ..RunRequest::ZONE };
     let folder = Folder::of("good", 2, &asked);
     let output = ecumene(&["check", folder.path(), "--strict"]);
-    let told = text(&output.stdout);
-    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{told}");
-    assert!(told.starts_with("processes ") && told.ends_with("violations              0\n"), "{told}");
+    let report = text(&output.stdout);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{report}");
+    assert!(report.starts_with("processes ") && report.ends_with("violations              0\n"), "{report}");
 
     let output = ecumene(&["check", folder.path(), "--format", "json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -61,19 +61,19 @@ fn a_history_without_fault_is_praised() {
 }
 
 #[test]
-fn a_broken_promise_is_told_with_what_happened_around_it() {
-    let folder = Folder::of("broken", 1, &Planted::by_name("announce-early").unwrap().asked());
+fn a_violation_is_reported_with_the_entries_around_it() {
+    let folder = Folder::of("broken", 1, &PlantedBug::by_name("announce-early").unwrap().request());
     let output = ecumene(&["check", folder.path()]);
-    let told = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}");
     assert_eq!(text(&output.stderr), "error: the history breaks safe_to_tell\n");
-    let marked = told.lines().find(|it| it.starts_with('>')).unwrap();
-    assert!(told.contains(" ms: safe_to_tell: ") && marked.contains("Announces"), "{told}");
+    let marked = report.lines().find(|it| it.starts_with('>')).unwrap();
+    assert!(report.contains(" ms: safe_to_tell: ") && marked.contains("Announces"), "{report}");
 }
 
 #[test]
-fn whoever_was_never_answered_counts_if_asked_to() {
-    let folder = Folder::of("unanswered", 1, &Planted::by_name("forget-results").unwrap().asked());
+fn an_unanswered_action_is_a_violation_if_strict() {
+    let folder = Folder::of("unanswered", 1, &PlantedBug::by_name("forget-results").unwrap().request());
     let lenient = ecumene(&["check", folder.path()]);
     assert!(lenient.status.success(), "{}", text(&lenient.stdout));
     let strict = ecumene(&["check", folder.path(), "--strict"]);
@@ -87,7 +87,7 @@ fn whoever_was_never_answered_counts_if_asked_to() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn a_folder_without_readable_histories_is_refused() {
     assert!(refusal(&["check"]).contains("<DIR>"));
     assert!(refusal(&["check", "/no/such/folder"]).starts_with("error: cannot read /no/such/folder: "));
     let folder = Folder::new("empty");

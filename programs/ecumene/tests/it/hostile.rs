@@ -4,7 +4,7 @@ use super::{ecumene, text};
 use serde_json::Value;
 
 #[test]
-fn the_world_goes_on_under_attack_and_nobody_honest_loses_anything() {
+fn the_world_goes_on_under_attack_and_no_honest_player_loses_anything() {
     let attack =
         ["bench", "hostile", "--bots", "10", "--count", "3000", "--seconds", "6", "--format", "json"];
     let output = ecumene(&attack);
@@ -16,7 +16,7 @@ fn the_world_goes_on_under_attack_and_nobody_honest_loses_anything() {
     assert_eq!(report["honest_errors"], 0);
     assert!(report["honest_actions"].as_u64().is_some_and(|it| 0 < it));
     let refused = |attack: &str| report["attacks"][attack]["refused"].as_u64().unwrap_or(0);
-    // One of each kind: raw bytes, strangers, bad tokens, slow ones, insiders, WebSockets, the lobby.
+    // One attack of each kind: raw bytes, strangers, bad tokens, slow senders, players, WebSockets, the lobby.
     for attack in [
         "noise instead of a greeting",
         "an expired token",

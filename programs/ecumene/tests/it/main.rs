@@ -1,6 +1,7 @@
-//! The command line as a user calls it.
+//! Tests of the command line as a user calls it.
 
 mod check;
+mod documents;
 mod hostile;
 mod processes;
 mod sim;
@@ -15,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the command line speaks UTF-8")
 }
 
-/// What a refused call says; it must be one line, on standard error, with exit code 2.
+/// The message of a refused call, which must be one line on standard error with exit code 2.
 fn refusal(arguments: &[&str]) -> String {
     let output = ecumene(arguments);
     let said = text(&output.stderr);
@@ -98,7 +99,7 @@ fn the_mesh_is_the_same_for_one_seed_and_speaks_json() {
         assert!(rows[1]["messages"][part].as_f64().is_some_and(|it| 0.0 < it), "{part}");
     }
     assert!(rows.iter().all(|it| it["violations"] == serde_json::json!([])));
-    assert!(json["borders"].as_array().unwrap().is_empty(), "that part was not asked for");
+    assert!(json["borders"].as_array().unwrap().is_empty(), "that part was not selected");
     assert_eq!(output.stdout, run().stdout);
     let refused = ecumene(&["lab", "mesh", "--zones", "5"]);
     assert_eq!(refused.status.code(), Some(2));
@@ -131,7 +132,7 @@ fn a_place_that_cannot_be_written_is_named() {
         said.starts_with("error: cannot write /dev/null/report; choose another place with --out: "),
         "{said}"
     );
-    assert!(output.stdout.is_empty(), "it is found out before the work, not after");
+    assert!(output.stdout.is_empty(), "the check comes before the work, not after");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Worlds of real processes, as an operator starts, breaks and ends them. Timers are patient and nothing is timed: a busy
-//! machine may be slow, but not wrong.
+//! Worlds of real processes, as an operator starts, breaks and ends them. Timeouts are long and no duration is checked,
+//! because a busy computer may be slow.
 
 use crate::{ecumene, text};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A folder of this test's own, empty.
+/// A path for this test's folder, which does not exist yet.
 fn folder(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {
@@ -25,8 +25,8 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// Kill -9 of the deciding host, a freeze, a world without directory, a hand-over, kill -9 of everything: 50 bots play
-/// on, nothing acknowledged is lost or doubled.
+/// Kill -9 of the primary's host, a freeze, a world without directory, a hand-over, kill -9 of all processes: 50 bots
+/// play on, and no acknowledged action is lost or done twice.
 #[test]
 fn bots_play_on_whatever_happens_to_the_servers() {
     let data = folder("chaos");
@@ -43,7 +43,7 @@ fn bots_play_on_whatever_happens_to_the_servers() {
     assert_eq!(checked["violations"], Value::Array(Vec::new()), "{checked}");
 }
 
-/// The same over WebSocket, where everything shares one ordered stream.
+/// The same over WebSocket, where all messages share one ordered stream.
 #[test]
 fn bots_play_on_over_web_socket() {
     let data = folder("chaos-socket");
@@ -53,7 +53,7 @@ fn bots_play_on_over_web_socket() {
     assert_eq!((&report["violations"], &report["errors"]), (&Value::Array(Vec::new()), &Value::from(0)));
 }
 
-/// A world that is ended in good order is there again, whole, when it is started again.
+/// A world that was stopped in good order continues from the same state after a restart.
 #[test]
 fn a_demo_ends_by_itself_and_goes_on_where_it_was() {
     let data = folder("demo");
@@ -74,7 +74,7 @@ fn a_demo_ends_by_itself_and_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn impossible_calls_are_refused_in_one_line() {
     let refusal = |arguments: &[&str]| crate::refusal(arguments);
     assert!(refusal(&["demo", "--in-process", "--kill-host-after", "3"]).contains("--kill-host-after"));
     assert!(refusal(&["demo", "--seconds", "5", "--kill-host-after", "9"]).contains("not before"));
@@ -85,13 +85,13 @@ fn what_cannot_be_is_refused_in_one_line() {
     assert!(refusal(&["demo", "--fresh", "--data", here]).contains("is not a world"));
     assert!(refusal(&["chaos", "--data", here]).contains("not a world of this command"));
     assert!(text(&ecumene(&["config", "print"]).stdout).contains("durability = \"batched\""));
-    // Nobody is there.
+    // No lobby listens there.
     let away = ecumene(&["bots", "--lobby", "127.0.0.1:1", "--count", "1", "--seconds", "1"]);
     assert_eq!(away.status.code(), Some(1));
     assert!(text(&away.stderr).contains("is a world running at 127.0.0.1:1?"), "{}", text(&away.stderr));
 }
 
-/// Six zones on three hosts: bots walk from zone to zone while the host that decides most of them is killed.
+/// Six zones on three hosts: bots walk from zone to zone while the host with the most primaries is killed.
 #[test]
 fn bots_cross_borders_while_a_host_dies() {
     let (data, history) = (folder("cross"), folder("cross-history"));
@@ -122,7 +122,7 @@ fn bots_cross_borders_while_a_host_dies() {
     assert_eq!(checked["violations"], Value::Array(Vec::new()), "{checked}");
 }
 
-/// Everything that can happen to servers, with borders between them.
+/// All troubles of `ecumene chaos` in a world of six zones.
 #[test]
 fn bots_play_on_across_borders_whatever_happens_to_the_servers() {
     let data = folder("chaos-zones");

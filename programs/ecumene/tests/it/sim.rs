@@ -30,13 +30,15 @@ fn bad_values_are_refused() {
 #[test]
 fn lists_are_printed_on_request() {
     let kinds = text(&ecumene(&["sim", "zone", "--faults", "help"]).stdout);
-    assert!(kinds.contains("crash") && kinds.lines().count() == trial::fault::Kind::ALL.len());
+    assert!(kinds.contains("crash") && kinds.lines().count() == simtest::fault::FaultKind::ALL.len());
     let plants = text(&ecumene(&["sim", "zone", "--plant", "help"]).stdout);
-    assert!(plants.contains("announce-early") && plants.lines().count() == trial::plants::PLANTED.len());
+    assert!(
+        plants.contains("announce-early") && plants.lines().count() == simtest::planted_bug::PLANTED.len()
+    );
 }
 
 #[test]
-fn seeds_come_to_the_same_whatever_the_cores() {
+fn the_same_seeds_give_the_same_results_on_any_number_of_cores() {
     let sweep = ["sim", "zone", "--seeds", "1..3", "--faults", "crash,pause", "--format", "json"];
     let (first, second) = (json(&sweep), json(&sweep));
     assert_eq!((&first["seeds"], &first["violations"]), (&3.into(), &Value::Array(Vec::new())));
@@ -49,29 +51,29 @@ fn seeds_come_to_the_same_whatever_the_cores() {
 }
 
 #[test]
-fn a_seed_is_told_with_its_plan() {
+fn a_trace_begins_with_the_planned_faults() {
     let output = ecumene(&["sim", "zone", "--seed", "2", "--trace", "--faults", "crash"]);
-    let told = text(&output.stdout);
-    assert!(output.status.success(), "{told}");
+    let report = text(&output.stdout);
+    assert!(output.status.success(), "{report}");
     for part in ["faults of: crash\n", "what was to go wrong", "last 200 things", "nothing was violated\n"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(report.contains(part), "{part}: {report}");
     }
 }
 
 #[test]
 fn a_planted_bug_is_found_and_its_command_shows_it_again() {
     let hunt = ecumene(&["sim", "zone", "--plant", "announce-early"]);
-    let told = text(&hunt.stdout);
-    assert!(hunt.status.success(), "{told}");
-    let replay = told.lines().find_map(|it| it.strip_prefix("replay: ecumene ")).unwrap();
+    let report = text(&hunt.stdout);
+    assert!(hunt.status.success(), "{report}");
+    let replay = report.lines().find_map(|it| it.strip_prefix("replay: ecumene ")).unwrap();
     let again = ecumene(&replay.split(' ').collect::<Vec<_>>());
     assert!(again.status.success(), "what is hunted for was found");
     assert!(text(&again.stdout).contains("violated at "), "{replay}");
 }
 
 #[test]
-fn a_planted_bug_that_nobody_notices_fails() {
-    // Without trouble there is nothing to notice.
+fn a_planted_bug_that_no_checker_notices_fails() {
+    // Without faults the switched-off rule makes no difference.
     let hunt = ecumene(&["sim", "zone", "--plant", "keep-suffix", "--faults", "none", "--seeds", "1"]);
     assert_eq!(hunt.status.code(), Some(1));
     assert_eq!(text(&hunt.stderr), "error: not found: keep-suffix; try more --seeds\n");

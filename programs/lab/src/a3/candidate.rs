@@ -1,48 +1,48 @@
-//! The policies in the tables. A researcher adds their own here, from outside, in one file: see
+//! The policies in the tables. A researcher adds another one from outside, in one file: see
 //! `programs/ecumene/examples/own_policy.rs`.
 
-use super::Setting;
+use super::A3Setting;
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
 use interest::{Policy, PolicyError};
 
-/// A policy under test: its name in the tables, and how to make it for a setting.
+/// A policy under test: its name in the tables, and the function that makes it for a setting.
 pub struct Candidate {
     name: String,
-    make: Box<Make>,
+    make: Box<MakePolicy>,
 }
 
-type Make = dyn Fn(&Setting) -> Result<Box<dyn Policy>, PolicyError> + Sync;
+type MakePolicy = dyn Fn(&A3Setting) -> Result<Box<dyn Policy>, PolicyError> + Sync;
 
 impl Candidate {
-    /// A candidate called `name`.
+    /// A candidate called `name`, made by `make`.
     pub fn new<P: Policy + 'static>(
         name: impl Into<String>,
-        make: impl Fn(&Setting) -> Result<P, PolicyError> + Sync + 'static,
+        make: impl Fn(&A3Setting) -> Result<P, PolicyError> + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), make: Box::new(move |setting| Ok(Box::new(make(setting)?))) }
     }
 
-    /// Its name in the tables.
+    /// Name of the candidate in the tables.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The policy for `setting`.
-    pub fn policy(&self, setting: &Setting) -> Result<Box<dyn Policy>, PolicyError> {
+    /// The policy for `setting`, or why there is none.
+    pub fn policy(&self, setting: &A3Setting) -> Result<Box<dyn Policy>, PolicyError> {
         (self.make)(setting)
     }
 
-    /// No management: everybody hears of everybody.
+    /// No management: every player is told of every avatar.
     pub fn none() -> Self {
         Self::new("none", |_| Ok(Everything))
     }
 
-    /// The paper's circle.
+    /// The circle of the paper.
     pub fn circle() -> Self {
         Self::new("circle", |it| Ok(Circle::new(it.view)))
     }
 
-    /// The paper's five, in its column order.
+    /// The paper's five policies, in its column order.
     pub fn of_the_paper() -> Vec<Self> {
         vec![
             Self::none(),

@@ -1,38 +1,38 @@
-//! The experiment's client: counts what it receives and keeps what it knows.
+//! The experiment's client: counts the bytes that it receives, and keeps the newest motion of every avatar.
 
-use super::Command;
-use super::message::{Msg, PADDED_BYTES};
+use super::A3Command;
+use super::message::{A3Msg, PADDED_BYTES};
 use machine::{Address, Input, Lane, LatestKey, Outbox, Time};
 use space::{Epoch, Motion, ObjectId, ZoneId};
 use wire::{Message as _, Pose, QUIC_DATAGRAM_OVERHEAD};
 
-/// The measured player.
-pub struct Client {
+/// The client of the measured player.
+pub struct A3Client {
     server: Option<Address>,
     own: Motion,
-    known: Vec<Option<Known>>,
-    traffic: Traffic,
+    known: Vec<Option<AvatarKnowledge>>,
+    traffic: ReceivedTraffic,
 }
 
-/// What the client knows of one avatar.
+/// The client's knowledge of one avatar.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
-    /// How it moves, as far as the client knows.
+pub struct AvatarKnowledge {
+    /// Newest motion that the client has received.
     pub motion: Motion,
-    /// When the client last heard of it.
+    /// Time at which the last update arrived.
     pub heard: Time,
 }
 
 /// Bytes received, second by second.
 #[derive(Clone, Debug, Default)]
-pub struct Traffic {
-    /// Payload per second of the run.
+pub struct ReceivedTraffic {
+    /// Bytes of payload, per second of the run.
     pub payload: Vec<u64>,
-    /// Datagrams per second of the run.
+    /// Number of datagrams, per second of the run.
     pub datagrams: Vec<u64>,
 }
 
-impl Traffic {
+impl ReceivedTraffic {
     fn count(&mut self, now: Time, bytes: usize) {
         let second = now.as_secs() as usize;
         if self.payload.len() <= second {
@@ -43,53 +43,53 @@ impl Traffic {
         self.datagrams[second] += 1;
     }
 
-    /// Payload plus what UDP and QUIC add to each datagram, per second of the run.
+    /// Payload plus the headers of UDP and QUIC of each datagram, per second of the run.
     pub fn with_headers(&self) -> impl Iterator<Item = u64> + '_ {
         let overhead = QUIC_DATAGRAM_OVERHEAD as u64;
         self.payload.iter().zip(&self.datagrams).map(move |(bytes, datagrams)| bytes + overhead * datagrams)
     }
 }
 
-impl Client {
-    /// A client among `avatars` avatars, moving like `own` itself.
+impl A3Client {
+    /// A client among `avatars` avatars, whose own avatar moves like `own`.
     pub fn new(avatars: usize, own: Motion) -> Self {
-        Self { server: None, own, known: vec![None; avatars], traffic: Traffic::default() }
+        Self { server: None, own, known: vec![None; avatars], traffic: ReceivedTraffic::default() }
     }
 
-    /// What it received so far.
-    pub fn traffic(&self) -> &Traffic {
+    /// Traffic that the client has received so far.
+    pub fn traffic(&self) -> &ReceivedTraffic {
         &self.traffic
     }
 
-    /// What it knows of each avatar; nothing of itself.
-    pub fn known(&self) -> &[Option<Known>] {
+    /// Knowledge of each avatar; `None` for its own.
+    pub fn known(&self) -> &[Option<AvatarKnowledge>] {
         &self.known
     }
 
-    /// Its own motion, which it knows before anyone.
+    /// Motion of its own avatar, which the client knows before the server does.
     pub fn own(&self) -> Motion {
         self.own
     }
 
-    pub fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Outbox<Msg, ()>) {
+    pub fn handle(&mut self, now: Time, input: Input<A3Msg, A3Command>, out: &mut Outbox<A3Msg, ()>) {
         match input {
-            Input::Command(Command::Move { motion, .. }) => self.on_move(motion, out),
+            Input::Command(A3Command::Move { motion, .. }) => self.on_move(motion, out),
             Input::LinkUp { peer, .. } => self.server = Some(peer),
             Input::LinkDown { .. } => self.server = None,
-            Input::Recv { msg: Msg::Padded(pose), .. } => {
+            Input::Recv { msg: A3Msg::Padded(pose), .. } => {
                 self.traffic.count(now, PADDED_BYTES);
                 self.learn(now, pose);
             }
-            Input::Recv { msg: Msg::Packed(datagram), .. } => self.on_packed(now, &datagram),
+            Input::Recv { msg: A3Msg::Packed(datagram), .. } => self.on_packed(now, &datagram),
             Input::Recv { .. } | Input::Wake => (),
         }
     }
 
-    fn on_move(&mut self, motion: Motion, out: &mut Outbox<Msg, ()>) {
+    fn on_move(&mut self, motion: Motion, out: &mut Outbox<A3Msg, ()>) {
         self.own = motion;
         let object = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 0 };
         if let Some(server) = self.server {
-            out.send(server, Lane::Latest(LatestKey(0)), Msg::Own(Pose { object, motion, tag: None }));
+            out.send(server, Lane::Latest(LatestKey(0)), A3Msg::Own(Pose { object, motion, tag: None }));
         }
     }
 
@@ -102,8 +102,9 @@ impl Client {
 
     fn learn(&mut self, now: Time, pose: Pose) {
         let Some(known) = self.known.get_mut(pose.object.counter as usize) else { return };
+        // The same motion again counts as fresh: it confirms that the avatar still moves so.
         if !known.is_some_and(|it| it.motion.is_newer_than(&pose.motion)) {
-            *known = Some(Known { motion: pose.motion, heard: now });
+            *known = Some(AvatarKnowledge { motion: pose.motion, heard: now });
         }
     }
 }
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn each_datagram_carries_its_headers() {
-        let mut traffic = Traffic::default();
+        let mut traffic = ReceivedTraffic::default();
         traffic.count(Time::from_millis(10), 25);
         traffic.count(Time::from_millis(990), 75);
         traffic.count(Time::from_millis(2_000), 10);
@@ -123,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn an_overtaken_pose_is_not_believed_but_the_same_one_is_fresh_news() {
-        let mut client = Client::new(2, Motion::default());
+    fn an_overtaken_pose_is_ignored_but_a_repeated_one_counts_as_fresh() {
+        let mut client = A3Client::new(2, Motion::default());
         let object = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
         let pose = |sequence| Pose { object, motion: Motion { sequence, ..Motion::default() }, tag: None };
         client.learn(Time::from_millis(1), pose(5));

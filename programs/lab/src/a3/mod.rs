@@ -1,16 +1,17 @@
 //! A³, the experiment of Bezerra, Cecin and Geyer (2008): what graded interest management saves.
 //!
-//! A server machine and a client machine run on the simulator. Avatars walk by random waypoint, the
-//! client's received bytes are counted second by second, for every policy on the same walks. Past the
-//! paper, the client also keeps what it learns, so that the price of the saving can be measured: how
-//! old its knowledge is, how wrong, and how long it stays blind after turning round.
+//! A server machine and a client machine run on the simulator. Avatars walk by random waypoint, and the client's
+//! received bytes are counted second by second, for every policy on the same walks. Past the paper, the client also
+//! keeps what it learns, so that the price of the saving can be measured: how old its knowledge is, how wrong, and how
+//! long it lacks avatars in view after turning round.
 //!
-//! Reading order: `setting` (what may be chosen), `server` and `client` (the machines), `run` (one run),
-//! `square` (which world the tables fit), `together` (which of their columns share their walks), `quality` and `turn`
-//! (past the paper), `results` (all runs together), `report` (tables and figures).
+//! Reading order: `setting` (the options), `server` and `client` (the machines), `run` (one run), `square` (which world
+//! the tables fit), `column_correlation` (which of their columns share their walks), `quality` and `turn` (past the
+//! paper), `results` (all runs together), `report` (tables and figures).
 
 mod candidate;
 mod client;
+mod column_correlation;
 mod message;
 pub mod paper;
 mod quality;
@@ -21,37 +22,38 @@ mod server;
 mod setting;
 mod sighting;
 mod square;
-mod together;
 mod turn;
 
 pub use candidate::Candidate;
+pub use column_correlation::ColumnCorrelation;
 pub use quality::{BANDS, Band, BandQuality};
-pub use results::{MeasureError, QualityRow, Ran, Results, Row, Saved, Savings, measure, steps};
+pub use results::{
+    A3Parameters, A3Results, A3Row, MeasureError, QualityRow, Saving, Savings, measure, steps,
+};
 pub use setting::{
-    FITTED_PAUSE, FITTED_SPEED, FITTED_WORLD, LINK_DELAY, Options, OptionsError, Reading, STATED_WORLD,
-    Setting,
+    A3Options, A3OptionsError, A3Setting, FITTED_PAUSE, FITTED_SPEED, FITTED_WORLD, LINK_DELAY, Reading,
+    STATED_WORLD,
 };
 pub use square::SquareRow;
-pub use together::Together;
-pub use turn::{TurnRow, Waits};
+pub use turn::{TurnRow, WaitStatistics};
 
-use client::Client;
+use client::A3Client;
 use machine::{Input, Machine, Outbox, Time};
-use message::Msg;
-use server::Server;
+use message::A3Msg;
+use server::A3Server;
 use space::Motion;
 
-/// What an update weighs.
+/// The size of an update on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
+pub enum UpdateSizes {
     /// 100 bytes in a packet of its own, as in the paper.
     Paper,
-    /// Our real encoding, packed.
+    /// Our own encoding, with several updates in a datagram.
     Wire,
 }
 
-impl Sizes {
-    /// Its name on the command line and in reports.
+impl UpdateSizes {
+    /// Name of the sizes on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -60,30 +62,30 @@ impl Sizes {
     }
 }
 
-/// What the workload tells the machines.
+/// A command of the workload to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// An avatar changes its motion. Said to the client for its own, to the server for all others.
+pub enum A3Command {
+    /// An avatar changes its motion. Given to the client for its own avatar, to the server for all others.
     Move {
-        /// Which one.
+        /// Number of the avatar; 0 is the client's.
         avatar: u32,
-        /// How it moves from now on.
+        /// Motion of the avatar from now on.
         motion: Motion,
     },
 }
 
 /// Either machine of the experiment, so that one simulator runs both.
-enum Node {
-    Server(Box<Server>),
-    Client(Client),
+enum A3Node {
+    Server(Box<A3Server>),
+    Client(A3Client),
 }
 
-impl Machine for Node {
-    type Msg = Msg;
-    type Command = Command;
+impl Machine for A3Node {
+    type Msg = A3Msg;
+    type Command = A3Command;
     type Event = ();
 
-    fn handle(&mut self, now: Time, input: Input<Msg, Command>, out: &mut Outbox<Msg, ()>) {
+    fn handle(&mut self, now: Time, input: Input<A3Msg, A3Command>, out: &mut Outbox<A3Msg, ()>) {
         match self {
             Self::Server(server) => server.handle(now, input, out),
             Self::Client(client) => client.handle(now, input, out),

@@ -1,4 +1,4 @@
-//! What Bezerra et al. (2008) printed: tables I, II and III.
+//! The printed numbers of Bezerra et al. (2008): tables I, II and III.
 
 /// The avatar counts of tables I and II.
 pub const AVATARS: [u32; 8] = [25, 50, 75, 100, 125, 150, 175, 200];
@@ -21,8 +21,8 @@ const AVERAGE: [[u32; 5]; 8] = [
     [76_458, 38_600, 23_450, 21_491, 14_413],
 ];
 
-/// Table I: maximum bandwidth, the largest single second. All are whole updates of 100 bytes, as one second has them, of
-/// one run or of several; a mean over runs would not be.
+/// Table I: maximum bandwidth, the largest single second. All are whole updates of 100 bytes, as one second has them,
+/// of one run or of several; a mean over runs would not be.
 const MAXIMUM: [[u32; 5]; 8] = [
     [9_400, 8_500, 5_700, 7_100, 4_700],
     [19_300, 17_000, 10_300, 12_300, 8_100],
@@ -34,12 +34,12 @@ const MAXIMUM: [[u32; 5]; 8] = [
     [77_600, 62_300, 37_500, 41_200, 28_900],
 ];
 
-/// Table III: what A³ saves of each other policy's average, in per cent.
+/// Table III: saving of A³ against each other policy's average, in per cent.
 pub const SAVINGS_AVERAGE: [f64; 4] = [81.64, 63.51, 37.48, 33.58];
-/// Table III: what A³ saves of each other policy's maximum, in per cent.
+/// Table III: saving of A³ against each other policy's maximum, in per cent.
 pub const SAVINGS_MAXIMUM: [f64; 4] = [60.10, 52.03, 24.81, 33.10];
 
-/// What circle-attenuated alone saves of circle, average and maximum, in per cent (section VIII).
+/// Saving of circle-attenuated against circle, average and maximum, in per cent (section VIII).
 pub const ATTENUATION_SAVES: (f64, f64) = (41.59, 36.19);
 
 /// The paper's average and maximum for an avatar count and policy, if it has them.
@@ -49,7 +49,7 @@ pub fn printed(avatars: u32, policy: &str) -> Option<(u32, u32)> {
     Some((AVERAGE[row][column], MAXIMUM[row][column]))
 }
 
-/// The circle's share of everybody's traffic, mean over avatar counts.
+/// Traffic of the circle as a share of the traffic without management, mean over avatar counts.
 pub fn circle_share() -> f64 {
     AVERAGE.iter().map(|row| f64::from(row[1]) / f64::from(row[0])).sum::<f64>() / AVERAGE.len() as f64
 }

@@ -1,10 +1,10 @@
-//! What the saving costs: how old and how wrong the client's knowledge is.
+//! The price of the saving: how old and how wrong the client's knowledge is.
 //!
 //! Every policy is judged on the same bands, by A³'s relevance of the true positions, so that the same
 //! avatars are compared under each policy.
 
 use super::sighting::sightings;
-use super::{Client, LINK_DELAY, Server, Setting};
+use super::{A3Client, A3Server, A3Setting, LINK_DELAY};
 use hdrhistogram::Histogram;
 use interest::policies::A3;
 use interest::{Policy as _, PolicyError};
@@ -12,16 +12,16 @@ use machine::Time;
 use serde::Serialize;
 use space::Position;
 
-/// A range of relevance.
+/// A range of relevance for which quality is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// What people call it.
+    /// Name of the band in reports.
     pub name: &'static str,
-    /// The least relevance in it.
+    /// Least relevance in the band, 0 to 1.
     pub from: f32,
 }
 
-/// The bands, from the most relevant to what A³ leaves out.
+/// The bands, from the most relevant to avatars that A³ leaves out.
 pub const BANDS: [Band; 6] = [
     Band { name: "close (1)", from: 1.0 },
     Band { name: "0.75 to 1", from: 0.75 },
@@ -35,11 +35,11 @@ pub const BANDS: [Band; 6] = [
 #[derive(Clone, Debug)]
 pub struct Quality {
     reference: A3,
-    bands: Vec<Samples>,
+    bands: Vec<BandSamples>,
 }
 
 #[derive(Clone, Debug)]
-struct Samples {
+struct BandSamples {
     /// Milliseconds since the newest update was sent.
     age: Histogram<u64>,
     /// Millimetres between where the client puts the avatar and where it is.
@@ -50,35 +50,36 @@ struct Samples {
 /// One policy's quality in one band.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BandQuality {
-    /// The band's name.
+    /// Name of the band, as in [`Band::name`].
     pub band: &'static str,
-    /// How many samples it holds.
+    /// Number of samples in the band.
     pub samples: u64,
-    /// How many of them the client had never heard of, in per cent.
+    /// Share of samples whose avatar the client did not know, in per cent.
     pub unknown_percent: f64,
-    /// The mean age of what the client knew, in milliseconds.
+    /// Mean age of the client's knowledge, in milliseconds.
     pub age_mean_ms: f64,
-    /// The age that one sample in a hundred exceeds.
+    /// Age that one sample in a hundred exceeds, in milliseconds.
     pub age_p99_ms: u64,
-    /// The mean error of the dead-reckoned position, in metres.
+    /// Mean error of the dead-reckoned position, in metres.
     pub error_mean_m: f64,
-    /// The error that one sample in a hundred exceeds.
+    /// Error that one sample in a hundred exceeds, in metres.
     pub error_p99_m: f64,
 }
 
 impl Quality {
-    pub fn new(setting: &Setting) -> Result<Self, PolicyError> {
+    pub fn new(setting: &A3Setting) -> Result<Self, PolicyError> {
         let reference = A3::new(setting.view, setting.critical, setting.angle)?;
-        Ok(Self { reference, bands: vec![Samples::new(); BANDS.len()] })
+        Ok(Self { reference, bands: vec![BandSamples::new(); BANDS.len()] })
     }
 
-    /// Compares what `client` knows with the truth, which `server` has.
-    pub fn sample(&mut self, now: Time, client: &Client, server: &Server) {
+    /// Compares the knowledge of `client` with the truth of `server`.
+    pub fn sample(&mut self, now: Time, client: &A3Client, server: &A3Server) {
         for it in sightings(now, client, server) {
             let band = &mut self.bands[band_of(self.reference.relevance(&it.sight))];
             match it.known {
                 None => band.unknown += 1,
                 Some(known) => {
+                    // Age counts from the sending, one link delay before the arrival.
                     let age = now.since(known.heard) + LINK_DELAY;
                     band.record(age.as_millis(), distance(known.motion.position_at(now), it.there));
                 }
@@ -99,10 +100,10 @@ impl Quality {
     }
 }
 
-impl Samples {
+impl BandSamples {
     fn new() -> Self {
-        // Two digits are what a table shows; values grow as needed, because a policy may never
-        // speak of somebody again.
+        // A table shows two digits. The histogram grows as needed, because a policy may never send another update of an
+        // avatar.
         let histogram = || Histogram::new(2).expect("two significant digits are allowed");
         Self { age: histogram(), error: histogram(), unknown: 0 }
     }
@@ -126,7 +127,7 @@ impl Samples {
     }
 }
 
-/// The band of a relevance.
+/// Index of the band of a relevance.
 fn band_of(relevance: f32) -> usize {
     BANDS.iter().position(|it| it.from <= relevance).expect("the last band starts at 0")
 }
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_summary_of_known_samples() {
-        let mut samples = Samples::new();
+        let mut samples = BandSamples::new();
         (1..=98).for_each(|_| samples.record(100, 0));
         (1..=2).for_each(|_| samples.record(2_000, 5_000));
         samples.unknown = 100;

@@ -1,124 +1,124 @@
-//! All runs together.
+//! All runs of the experiment, and their results.
 
+use super::column_correlation::{self, ColumnCorrelation};
 use super::quality::{BandQuality, Quality};
-use super::run::{Load, Measured, run};
+use super::run::{A3Measurement, TrafficLoad, run};
 use super::square::{self, SquareRow};
-use super::together::{self, Together};
 use super::turn::{self, TurnRow};
-use super::{Candidate, Setting, Sizes, paper};
+use super::{A3Setting, Candidate, UpdateSizes, paper};
 use interest::PolicyError;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
-/// Everything the experiment measured.
+/// The results of the experiment; their fields are the JSON of the report.
 #[derive(Clone, Debug, Serialize)]
-pub struct Results {
-    /// Always `a3`.
+pub struct A3Results {
+    /// Name of the experiment, always `a3`.
     pub experiment: &'static str,
-    /// `stated` or `fitted`.
+    /// Reading of the paper: `stated` or `fitted`.
     pub setting: &'static str,
-    /// Where chance started.
+    /// Random seed of all runs.
     pub seed: u64,
-    /// What was run.
-    pub options: Ran,
+    /// Parameters that all runs share.
+    pub options: A3Parameters,
     /// One row per avatar count and policy.
-    pub rows: Vec<Row>,
-    /// What A³ saves, in per cent, mean over avatar counts.
+    pub rows: Vec<A3Row>,
+    /// Savings of A³ in per cent, mean over avatar counts.
     pub savings: Savings,
-    /// What circle-attenuated alone saves of circle.
-    pub attenuation_saves: Saved,
-    /// Which policies' columns rise and fall together.
-    pub together: Vec<Together>,
-    /// Per policy, how old and wrong the client's knowledge was.
+    /// Saving of circle-attenuated against circle.
+    pub attenuation_saves: Saving,
+    /// Correlations of the policies' columns.
+    pub together: Vec<ColumnCorrelation>,
+    /// Age and error of the client's knowledge, per policy.
     pub quality: Vec<QualityRow>,
-    /// What a circle carries in squares of different size.
+    /// Traffic of a circle in squares of different size.
     pub squares: Vec<SquareRow>,
-    /// Per policy, how long turning round leaves a player blind.
+    /// Waits after turning round, per policy.
     pub turns: Vec<TurnRow>,
 }
 
-/// What was run, in a person's units, so that results can be told apart.
+/// The parameters of the runs, in metres and seconds, so that results can be told apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Ran {
-    /// Runs behind each row.
+pub struct A3Parameters {
+    /// Number of runs behind each row.
     pub runs: u32,
-    /// Simulated seconds of each run.
+    /// Simulated length of each run, in seconds.
     pub seconds: f64,
-    /// The side of the square, in metres.
+    /// Side of the square, in metres.
     pub world: f64,
-    /// The view distance, in metres.
+    /// View distance of the policies, in metres.
     pub view: f64,
-    /// The critical distance, in metres.
+    /// Critical distance of A³, in metres.
     pub critical: f64,
-    /// Where the attenuated circle's attenuation starts, in metres.
+    /// Distance at which the attenuated circle begins to attenuate, in metres.
     pub critical_of_circle: f64,
-    /// The view angle, in degrees.
+    /// View angle of the policies, in degrees.
     pub angle: f64,
-    /// The slowest and the fastest walk, in metres per second.
+    /// Slowest and fastest walk, in metres per second.
     pub speed: (f64, f64),
-    /// The longest pause, in seconds.
+    /// Longest pause of a walk, in seconds.
     pub pause: f64,
-    /// How often the server checked what was due, in milliseconds.
+    /// Time between two checks of the server, in milliseconds.
     pub check_ms: u64,
-    /// `paper` or `wire`.
+    /// Size of an update: `paper` or `wire`.
     pub sizes: &'static str,
-    /// Whether the paper's tables say anything about this.
+    /// True if the paper's tables apply to these parameters.
     pub comparable: bool,
 }
 
 /// Bytes per second of one policy at one avatar count, over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// How many avatars, the observer among them.
+pub struct A3Row {
+    /// Number of avatars, the observer among them.
     pub avatars: u32,
-    /// The policy.
+    /// Name of the candidate policy, such as `circle`.
     pub policy: String,
-    /// Bytes over the whole duration, mean over the runs.
+    /// Average over the whole duration, mean of the runs.
     pub average: f64,
-    /// The standard deviation of that between runs.
+    /// Standard deviation of that average between runs.
     pub average_spread: f64,
-    /// The largest single second of all runs.
+    /// Bytes in the largest single second of all runs.
     pub maximum: f64,
-    /// `average` with what UDP and QUIC add to each datagram; null for the paper's sizes.
+    /// `average` with the headers of UDP and QUIC; null for the paper's sizes.
     pub average_with_headers: Option<f64>,
-    /// `maximum` with what UDP and QUIC add to each datagram; null for the paper's sizes.
+    /// `maximum` with the headers of UDP and QUIC; null for the paper's sizes.
     pub maximum_with_headers: Option<f64>,
-    /// What the paper printed.
+    /// Average that the paper printed, if it did.
     pub paper_average: Option<u32>,
-    /// What the paper printed.
+    /// Maximum that the paper printed, if it did.
     pub paper_maximum: Option<u32>,
 }
 
-/// What A³ saves of each other policy.
+/// Savings of A³ against each other policy, in per cent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Savings {
-    /// Of the averages, by policy.
+    /// Savings of the averages, by policy.
     pub average: BTreeMap<String, f64>,
-    /// Of the maxima, by policy.
+    /// Savings of the maxima, by policy.
     pub maximum: BTreeMap<String, f64>,
 }
 
-/// A saving in per cent.
+/// The saving of one policy against another, in per cent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Saved {
-    /// Of the averages.
+pub struct Saving {
+    /// Saving of the averages, mean over avatar counts.
     pub average: f64,
-    /// Of the maxima.
+    /// Saving of the maxima, mean over avatar counts.
     pub maximum: f64,
 }
 
-/// One policy's quality, band by band.
+/// The client's knowledge under one policy, band by band.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QualityRow {
-    /// The policy.
+    /// Name of the candidate policy, such as `circle`.
     pub policy: String,
-    /// Its bands, the most relevant first.
+    /// Quality of each band, the most relevant first.
     pub bands: Vec<BandQuality>,
 }
 
-/// Why the experiment cannot be run.
+/// Reason why the experiment cannot be run.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MeasureError {
     /// A policy cannot be made for this setting.
@@ -129,20 +129,22 @@ pub enum MeasureError {
     Name(String),
 }
 
-/// What makes one row: how many avatars, which candidate.
-type Cell = (u32, usize);
+/// The key of one row: the number of avatars, and the index of the candidate.
+type RowKey = (u32, usize);
 
 /// Runs the whole experiment on all cores. `done` is called after each of [`steps`] steps, from any
 /// thread.
 pub fn measure(
-    setting: &Setting,
+    setting: &A3Setting,
     candidates: &[Candidate],
     done: &(dyn Fn() + Sync),
-) -> Result<Results, MeasureError> {
+) -> Result<A3Results, MeasureError> {
     check_names(candidates)?;
     let cells = cells(setting, candidates.len());
     let runs = || {
-        let of = |&(avatars, candidate): &Cell| Runs::measure(setting, &candidates[candidate], avatars, done);
+        let of = |&(avatars, candidate): &RowKey| {
+            PolicyRuns::measure(setting, &candidates[candidate], avatars, done)
+        };
         cells.par_iter().map(of).collect::<Result<Vec<_>, _>>()
     };
     let turns =
@@ -156,17 +158,18 @@ pub fn measure(
         },
         runs,
     );
-    let measured: BTreeMap<Cell, Runs> = cells.into_iter().zip(runs?).collect();
-    let row = |(cell, runs): (&Cell, &Runs)| row(setting, candidates[cell.1].name(), cell.0, runs);
-    let rows: Vec<Row> = measured.iter().map(row).collect();
-    Ok(Results {
+    // The map restores the order of the table, which the runs did not follow.
+    let measured: BTreeMap<RowKey, PolicyRuns> = cells.into_iter().zip(runs?).collect();
+    let row = |(cell, runs): (&RowKey, &PolicyRuns)| row(setting, candidates[cell.1].name(), cell.0, runs);
+    let rows: Vec<A3Row> = measured.iter().map(row).collect();
+    Ok(A3Results {
         experiment: "a3",
         setting: setting.reading.name(),
         seed: setting.seed,
-        options: Ran::new(setting),
+        options: A3Parameters::new(setting),
         savings: savings(&rows),
         attenuation_saves: saved(&rows, "circle-attenuated", "circle"),
-        together: together::pairs(&rows),
+        together: column_correlation::pairs(&rows),
         rows,
         quality: quality(setting, candidates, &measured)?,
         squares: squares?,
@@ -174,8 +177,8 @@ pub fn measure(
     })
 }
 
-/// How many steps [`measure`] takes.
-pub fn steps(setting: &Setting, candidates: &[Candidate]) -> u64 {
+/// Number of steps that [`measure`] takes.
+pub fn steps(setting: &A3Setting, candidates: &[Candidate]) -> u64 {
     let runs = cells(setting, candidates.len()).len() * setting.runs as usize;
     (runs + candidates.len() + square::WORLDS.len()) as u64
 }
@@ -191,8 +194,8 @@ fn check_names(candidates: &[Candidate]) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// Every row to make, the largest crowds first: the last ones to finish are then short.
-fn cells(setting: &Setting, candidates: usize) -> Vec<Cell> {
+/// The keys of all rows, the largest crowds first, so that the last runs to finish are short.
+fn cells(setting: &A3Setting, candidates: usize) -> Vec<RowKey> {
     let of = |&avatars: &u32| (0..candidates).map(move |it| (avatars, it));
     setting.avatars.iter().rev().flat_map(of).collect()
 }
@@ -202,22 +205,22 @@ fn noting<T>(done: &(dyn Fn() + Sync), result: T) -> T {
     result
 }
 
-/// What does not depend on the crowd's size is measured once, in one of middling size.
-fn middling(setting: &Setting) -> u32 {
+/// The middle avatar count. Measurements that do not depend on the count are made once, with this one.
+fn middling(setting: &A3Setting) -> u32 {
     setting.avatars[(setting.avatars.len() - 1) / 2]
 }
 
 /// All runs of one policy with one number of avatars.
-struct Runs {
-    /// Payload, and with headers, by the run's number.
-    loads: Vec<(Load, Load)>,
+struct PolicyRuns {
+    /// Payload, and payload with headers, of each run.
+    loads: Vec<(TrafficLoad, TrafficLoad)>,
     quality: Quality,
 }
 
-impl Runs {
-    /// Runs them all, and keeps of each no more than is shown: samples of thousands of runs would fill the memory.
+impl PolicyRuns {
+    /// Makes all runs, and keeps of each only what is shown: samples of thousands of runs would fill the memory.
     fn measure(
-        setting: &Setting,
+        setting: &A3Setting,
         candidate: &Candidate,
         avatars: u32,
         done: &(dyn Fn() + Sync),
@@ -234,17 +237,17 @@ impl Runs {
     }
 }
 
-impl From<Measured> for Runs {
-    fn from(run: Measured) -> Self {
+impl From<A3Measurement> for PolicyRuns {
+    fn from(run: A3Measurement) -> Self {
         Self { loads: vec![(run.payload, run.with_headers)], quality: run.quality }
     }
 }
 
-/// Per policy, what the client knew, over all numbers of avatars.
+/// The quality of the client's knowledge per policy, over all avatar counts.
 fn quality(
-    setting: &Setting,
+    setting: &A3Setting,
     candidates: &[Candidate],
-    measured: &BTreeMap<Cell, Runs>,
+    measured: &BTreeMap<RowKey, PolicyRuns>,
 ) -> Result<Vec<QualityRow>, PolicyError> {
     let row = |(number, candidate): (usize, &Candidate)| {
         let mut merged = Quality::new(setting)?;
@@ -255,8 +258,8 @@ fn quality(
     candidates.iter().enumerate().map(row).collect()
 }
 
-impl Ran {
-    fn new(setting: &Setting) -> Self {
+impl A3Parameters {
+    fn new(setting: &A3Setting) -> Self {
         let metres = |thousandths: u32| f64::from(thousandths) / 1e3;
         let terrain = setting.terrain;
         Self {
@@ -276,15 +279,15 @@ impl Ran {
     }
 }
 
-fn row(setting: &Setting, policy: &str, avatars: u32, runs: &Runs) -> Row {
-    let (payload, with_headers): (Vec<Load>, Vec<Load>) = runs.loads.iter().copied().unzip();
+fn row(setting: &A3Setting, policy: &str, avatars: u32, runs: &PolicyRuns) -> A3Row {
+    let (payload, with_headers): (Vec<TrafficLoad>, Vec<TrafficLoad>) = runs.loads.iter().copied().unzip();
     let mean = |numbers: &mut dyn Iterator<Item = f64>| numbers.sum::<f64>() / payload.len() as f64;
     let average = mean(&mut payload.iter().map(|it| it.average));
     let variance = mean(&mut payload.iter().map(|it| (it.average - average) * (it.average - average)));
-    let largest = |loads: &[Load]| loads.iter().map(|it| it.maximum).fold(0.0, f64::max);
-    let has_headers = setting.sizes == Sizes::Wire;
+    let largest = |loads: &[TrafficLoad]| loads.iter().map(|it| it.maximum).fold(0.0, f64::max);
+    let has_headers = setting.sizes == UpdateSizes::Wire;
     let printed = paper::printed(avatars, policy).filter(|_| setting.is_comparable());
-    Row {
+    A3Row {
         avatars,
         policy: policy.into(),
         average,
@@ -297,42 +300,44 @@ fn row(setting: &Setting, policy: &str, avatars: u32, runs: &Runs) -> Row {
     }
 }
 
-fn savings(rows: &[Row]) -> Savings {
+fn savings(rows: &[A3Row]) -> Savings {
     let mut savings = Savings { average: BTreeMap::new(), maximum: BTreeMap::new() };
     let others: BTreeSet<&str> = rows.iter().map(|it| it.policy.as_str()).collect();
     for other in others.into_iter().filter(|&it| it != "a3") {
-        let Saved { average, maximum } = saved(rows, "a3", other);
+        let Saving { average, maximum } = saved(rows, "a3", other);
         savings.average.insert(other.into(), average);
         savings.maximum.insert(other.into(), maximum);
     }
     savings
 }
 
-/// What `policy` saves of `other`, mean over avatar counts, as the paper's table III counts it. Where the
-/// other costs nothing there is nothing to save: such counts are left out, and nothing of nothing is 0.
-fn saved(rows: &[Row], policy: &str, other: &str) -> Saved {
+/// The saving of `policy` against `other`, mean over avatar counts, as in the paper's table III. Counts at which the
+/// other has no traffic are left out; if all are, the saving is 0.
+fn saved(rows: &[A3Row], policy: &str, other: &str) -> Saving {
     let of = |name: &str| rows.iter().filter(|it| it.policy == name).collect::<Vec<_>>();
     let (ours, theirs) = (of(policy), of(other));
-    let mean = |value: fn(&Row) -> f64| {
+    let mean = |value: fn(&A3Row) -> f64| {
         let pairs = ours.iter().zip(&theirs).map(|(ours, theirs)| (value(ours), value(theirs)));
         let shares: Vec<f64> = pairs.filter(|it| 0.0 < it.1).map(|it| 100.0 * (1.0 - it.0 / it.1)).collect();
+        // Not `sum`: that of no numbers is minus zero, which tables would show.
         shares.iter().fold(0.0, |sum, it| sum + it) / shares.len().max(1) as f64
     };
-    Saved { average: mean(|it| it.average), maximum: mean(|it| it.maximum) }
+    Saving { average: mean(|it| it.average), maximum: mean(|it| it.maximum) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Options, Reading};
+    use super::super::{A3Options, Reading};
     use super::*;
 
-    fn setting() -> Setting {
-        Setting::new(&Options { avatars: vec![25], ..Options::paper(Reading::Fitted) }).unwrap()
+    fn setting() -> A3Setting {
+        A3Setting::new(&A3Options { avatars: vec![25], ..A3Options::paper(Reading::Fitted) }).unwrap()
     }
 
-    fn measured(average: f64, maximum: f64) -> Runs {
-        let (payload, with_headers) = (Load { average, maximum }, Load { average: 2.0 * average, maximum });
-        Measured { payload, with_headers, quality: Quality::new(&setting()).unwrap() }.into()
+    fn measured(average: f64, maximum: f64) -> PolicyRuns {
+        let (payload, with_headers) =
+            (TrafficLoad { average, maximum }, TrafficLoad { average: 2.0 * average, maximum });
+        A3Measurement { payload, with_headers, quality: Quality::new(&setting()).unwrap() }.into()
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! The world of the experiment: what a person may choose, checked once.
+//! The options of the experiment, and the setting that is made of them after one check.
 
-use super::Sizes;
-use crate::walk::Terrain;
-use interest::{Due, Schedule};
+use super::UpdateSizes;
+use crate::waypoint_walk::Terrain;
+use interest::{DueRule, UpdateSchedule};
 use machine::Span;
 use space::{Distance, OutOfRange};
 use thiserror::Error;
 
-/// Which of the two readings of the paper to start from.
+/// A reading of the paper from which the options start.
 ///
 /// The printed square of 750 cannot give the printed tables: a view of 120 there holds a tenth of the
 /// avatars, in the tables it holds half. The fitted reading takes the square, speeds and pauses that come
@@ -15,14 +15,14 @@ use thiserror::Error;
 /// attenuation start at the critical distance for the circle too. `docs/lab-a3.md` says what it misses and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The parameters as printed.
+    /// The parameters as the paper prints them.
     Stated,
     /// The parameters that the paper's tables fit.
     Fitted,
 }
 
 impl Reading {
-    /// Its name on the command line and in reports.
+    /// Name of the reading on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stated => "stated",
@@ -31,38 +31,38 @@ impl Reading {
     }
 }
 
-/// What a person asks for: plain numbers, unchecked. Lengths in metres, like the paper's units.
+/// The options of the experiment: plain numbers, unchecked. Lengths are in metres, like the paper's units.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Where to start from.
+pub struct A3Options {
+    /// Reading of the paper from which the options start.
     pub reading: Reading,
-    /// How many avatars, the observer among them; one column of runs each.
+    /// Numbers of avatars, the observer among them; one set of runs each.
     pub avatars: Vec<u32>,
-    /// How long each run lasts, to the nearest second.
+    /// Length of each run in minutes, rounded to a second.
     pub minutes: f64,
-    /// How many runs per avatar count and policy.
+    /// Number of runs per avatar count and policy.
     pub runs: u32,
-    /// Where chance starts.
+    /// Random seed of all runs.
     pub seed: u64,
-    /// The side of the square world.
+    /// Side of the square world, in metres.
     pub world: Option<f64>,
-    /// The view distance.
+    /// View distance of the policies, in metres.
     pub view: f64,
-    /// The critical distance.
+    /// Critical distance of A³, in metres.
     pub critical: f64,
-    /// The view angle in degrees.
+    /// View angle of the policies, in degrees.
     pub angle: f64,
     /// The slowest and the fastest walk, in metres per second.
     pub speed: (f64, f64),
     /// The longest pause, in seconds.
     pub pause: f64,
-    /// How often the server checks what is due, in milliseconds.
+    /// Time between two checks of the server for due updates, in milliseconds.
     pub check: u64,
-    /// What an update weighs.
-    pub sizes: Sizes,
+    /// Size of an update on the network.
+    pub sizes: UpdateSizes,
 }
 
-impl Options {
+impl A3Options {
     /// The paper's experiment under one of its readings, seed 1.
     pub fn paper(reading: Reading) -> Self {
         Self {
@@ -78,52 +78,52 @@ impl Options {
             speed: FITTED_SPEED,
             pause: FITTED_PAUSE,
             check: 10,
-            sizes: Sizes::Paper,
+            sizes: UpdateSizes::Paper,
         }
     }
 }
 
-/// The checked experiment.
+/// The options after the check, in the units of the machines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// Which reading it started from.
+pub struct A3Setting {
+    /// Reading of the paper from which it started.
     pub reading: Reading,
-    /// The avatar counts.
+    /// Numbers of avatars, the observer among them, rising.
     pub avatars: Vec<u32>,
-    /// How long each run lasts.
+    /// Simulated length of each run.
     pub duration: Span,
-    /// How many runs.
+    /// Number of runs per avatar count and policy.
     pub runs: u32,
-    /// Where chance starts.
+    /// Random seed of all runs.
     pub seed: u64,
-    /// Where and how avatars walk.
+    /// Terrain, speeds and pauses of the walks.
     pub terrain: Terrain,
-    /// The view distance.
+    /// View distance of the policies.
     pub view: Distance,
-    /// The critical distance.
+    /// Critical distance of the policy A³.
     pub critical: Distance,
-    /// The critical distance of the attenuated circle: none as printed, as A³ when fitted.
+    /// Critical distance of the attenuated circle: zero as printed, that of A³ when fitted.
     pub critical_of_circle: Distance,
-    /// The view angle in degrees.
+    /// View angle of the policies, in degrees.
     pub angle: f64,
-    /// When updates are due.
-    pub schedule: Schedule,
-    /// How often the server checks what is due.
+    /// Schedule by which updates are due.
+    pub schedule: UpdateSchedule,
+    /// Time between two checks of the server for due updates.
     pub check: Span,
-    /// What an update weighs.
-    pub sizes: Sizes,
+    /// Size of an update on the network.
+    pub sizes: UpdateSizes,
 }
 
-/// The side of the square, as printed.
+/// Side of the square as printed, in metres.
 pub const STATED_WORLD: f64 = 750.0;
-/// The side of the square that fits the tables.
+/// Side of the square that fits the tables, in metres.
 pub const FITTED_WORLD: f64 = 300.0;
 /// The slowest and the fastest walk, in metres per second. The paper gives none; these fit its tables.
 pub const FITTED_SPEED: (f64, f64) = (0.5, 1.0);
 /// The longest pause, in seconds. The paper gives none; this fits its tables.
 pub const FITTED_PAUSE: f64 = 45.0;
 
-/// How long an update is on its way, both ways. The paper does not say; bandwidth does not depend on it.
+/// Delay of the link, one way. The paper does not say; bandwidth does not depend on it.
 pub const LINK_DELAY: Span = Span::from_millis(50);
 
 /// The paper's normal update interval.
@@ -131,7 +131,7 @@ const NORMAL_INTERVAL: Span = Span::from_millis(250);
 
 /// One avatar is the observer, so a second one is the least that gives traffic.
 const AVATARS_MIN: u32 = 2;
-/// More than this many avatars need more memory and patience than a table is worth.
+/// The most avatars: more take more memory and time than a table is worth.
 const AVATARS_MAX: u32 = 10_000;
 const COUNTS_MAX: usize = 64;
 const RUNS_MAX: u32 = 1_000;
@@ -139,70 +139,71 @@ const MINUTES_MAX: f64 = 1_440.0;
 const SPEED_MAX: f64 = 1_000.0;
 const PAUSE_MAX: f64 = 3_600.0;
 
-/// What is wrong with the options, in one line that says what to do.
+/// Reason why the options were refused, in one line that says what to do.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum OptionsError {
+pub enum A3OptionsError {
     /// A plain number lies outside its limits.
     #[error("{option} must lie between {low} and {high}, not {value}")]
     Range {
-        /// The option, as typed.
+        /// Name of the option, as typed.
         option: &'static str,
-        /// What was given.
+        /// Value that was given for it.
         value: f64,
-        /// The least.
+        /// Least value of the option.
         low: f64,
-        /// The most.
+        /// Greatest value of the option.
         high: f64,
     },
-    /// No avatar count, or too many.
+    /// There is no avatar count, too many, or one twice.
     #[error("--avatars takes 1 to {COUNTS_MAX} different numbers, such as 25,50,75; it got {0}")]
     Counts(usize),
     /// The slowest walk is faster than the fastest.
     #[error("--speed takes the slowest and the fastest walk, such as 1-2, not {0}-{1}")]
     Speed(f64, f64),
-    /// Legs would last no time at all.
+    /// The world can be crossed in less than a second.
     #[error(
         "--speed {fastest} crosses the world of {world} m in less than a second: walk slower or enlarge --world"
     )]
     TooFast {
-        /// The fastest walk.
+        /// Fastest walk, in metres per second.
         fastest: f64,
-        /// The world's side.
+        /// Side of the world, in metres.
         world: f64,
     },
-    /// A length is no length.
+    /// A length is out of range.
     #[error("{option}: {source}")]
     Length {
-        /// The option, as typed.
+        /// Name of the option, as typed.
         option: &'static str,
-        /// Why.
+        /// Reason for which it was refused.
         source: OutOfRange,
     },
-    /// The numbers make no area of interest.
+    /// The numbers do not define an area of interest.
     #[error("--view, --critical and --angle do not fit together: {0}")]
     Policy(#[from] interest::PolicyError),
 }
 
-impl Setting {
-    /// Whether the paper's tables say anything about this: its areas of interest, sizes and schedule. Where
-    /// and how avatars walk may differ, since that is what is fitted.
+impl A3Setting {
+    /// Returns whether the paper's tables apply: the setting has their areas of interest, sizes and schedule. The walks
+    /// may differ, since they are what is fitted.
     pub fn is_comparable(&self) -> bool {
-        let paper = Options::paper(self.reading);
+        let paper = A3Options::paper(self.reading);
         let metres = (self.view.metres(), self.critical.metres(), self.angle);
         metres == (paper.view, paper.critical, paper.angle)
-            && self.sizes == Sizes::Paper
+            && self.sizes == UpdateSizes::Paper
             && self.check == Span::from_millis(paper.check)
     }
 
-    /// Whether the paper's claims can be held against this: comparable, and only with numbers of avatars that the
-    /// paper tried.
+    /// Returns whether the paper's claims apply: the setting is comparable, and has only avatar counts that the paper
+    /// tried.
     pub fn is_judged(&self) -> bool {
         self.is_comparable() && self.avatars.iter().all(|it| super::paper::AVATARS.contains(it))
     }
 
-    /// Checks what a person asked for.
-    pub fn new(options: &Options) -> Result<Self, OptionsError> {
+    /// Checks the options and makes a setting of them.
+    pub fn new(options: &A3Options) -> Result<Self, A3OptionsError> {
         let (view, critical) = (length("--view", options.view)?, length("--critical", options.critical)?);
+        // Made for its checks only: each candidate makes its own policy later.
         interest::policies::A3::new(view, critical, options.angle)?;
         let (world, critical_of_circle) = match options.reading {
             Reading::Stated => (STATED_WORLD, Distance::ZERO),
@@ -229,28 +230,32 @@ impl Setting {
 }
 
 /// The paper's server waits until more than the interval has passed, and never forgets when it last sent.
-fn paper_schedule() -> Schedule {
-    Schedule { due: Due::AfterInterval, forget_after: Span::MAX, ..Schedule::every(NORMAL_INTERVAL) }
+fn paper_schedule() -> UpdateSchedule {
+    UpdateSchedule {
+        due: DueRule::AfterInterval,
+        forget_after: Span::MAX,
+        ..UpdateSchedule::every(NORMAL_INTERVAL)
+    }
 }
 
-fn terrain(options: &Options, world: f64) -> Result<Terrain, OptionsError> {
+fn terrain(options: &A3Options, world: f64) -> Result<Terrain, A3OptionsError> {
     let side = length("--world", within("--world", world, 1.0, 1_000_000.0)?)?;
     let (slowest, fastest) = options.speed;
     for speed in [slowest, fastest] {
         within("--speed", speed, 0.1, SPEED_MAX)?;
     }
     if fastest < slowest {
-        return Err(OptionsError::Speed(slowest, fastest));
+        return Err(A3OptionsError::Speed(slowest, fastest));
     }
     if world < fastest {
-        return Err(OptionsError::TooFast { fastest, world });
+        return Err(A3OptionsError::TooFast { fastest, world });
     }
     let pause_max = seconds(within("--pause", options.pause, 0.0, PAUSE_MAX)?);
     let speed = ((slowest * 1e3).round() as u32, (fastest * 1e3).round() as u32);
     Ok(Terrain { side: side.millimetres(), speed, pause_max })
 }
 
-fn counts(asked: &[u32]) -> Result<Vec<u32>, OptionsError> {
+fn counts(asked: &[u32]) -> Result<Vec<u32>, A3OptionsError> {
     for &count in asked {
         within("--avatars", count.into(), AVATARS_MIN.into(), AVATARS_MAX.into())?;
     }
@@ -258,21 +263,22 @@ fn counts(asked: &[u32]) -> Result<Vec<u32>, OptionsError> {
     counts.sort_unstable();
     counts.dedup();
     if counts.len() != asked.len() || !(1..=COUNTS_MAX).contains(&counts.len()) {
-        return Err(OptionsError::Counts(asked.len()));
+        return Err(A3OptionsError::Counts(asked.len()));
     }
     Ok(counts)
 }
 
-fn within(option: &'static str, value: f64, low: f64, high: f64) -> Result<f64, OptionsError> {
+fn within(option: &'static str, value: f64, low: f64, high: f64) -> Result<f64, A3OptionsError> {
+    // This refuses NaN, too: no range contains it.
     if (low..=high).contains(&value) {
         Ok(value)
     } else {
-        Err(OptionsError::Range { option, value, low, high })
+        Err(A3OptionsError::Range { option, value, low, high })
     }
 }
 
-fn length(option: &'static str, metres: f64) -> Result<Distance, OptionsError> {
-    Distance::from_metres(metres).map_err(|source| OptionsError::Length { option, source })
+fn length(option: &'static str, metres: f64) -> Result<Distance, A3OptionsError> {
+    Distance::from_metres(metres).map_err(|source| A3OptionsError::Length { option, source })
 }
 
 fn seconds(seconds: f64) -> Span {
@@ -283,16 +289,16 @@ fn seconds(seconds: f64) -> Span {
 mod tests {
     use super::*;
 
-    fn refusal(change: impl FnOnce(&mut Options)) -> String {
-        let mut options = Options::paper(Reading::Fitted);
+    fn refusal(change: impl FnOnce(&mut A3Options)) -> String {
+        let mut options = A3Options::paper(Reading::Fitted);
         change(&mut options);
-        Setting::new(&options).expect_err("this should be refused").to_string()
+        A3Setting::new(&options).expect_err("this should be refused").to_string()
     }
 
     #[test]
     fn both_readings_of_the_paper_stand() {
-        let stated = Setting::new(&Options::paper(Reading::Stated)).unwrap();
-        let fitted = Setting::new(&Options::paper(Reading::Fitted)).unwrap();
+        let stated = A3Setting::new(&A3Options::paper(Reading::Stated)).unwrap();
+        let fitted = A3Setting::new(&A3Options::paper(Reading::Fitted)).unwrap();
         assert_eq!((stated.terrain.side, fitted.terrain.side), (750_000, 300_000));
         assert_eq!((stated.critical_of_circle, fitted.critical_of_circle), (Distance::ZERO, fitted.critical));
     }

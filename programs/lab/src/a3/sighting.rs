@@ -1,35 +1,35 @@
-//! What is true and what the client knows, avatar by avatar: the ground that `quality` and `turn` measure on.
+//! True positions and the client's knowledge, avatar by avatar: the basis of what `quality` and `turn` measure.
 
-use super::client::{Client, Known};
-use super::server::Server;
-use interest::{Sight, Slot};
+use super::client::{A3Client, AvatarKnowledge};
+use super::server::A3Server;
+use interest::{Slot, SubjectView};
 use machine::Time;
 use space::Position;
 
-/// One avatar other than the client's.
+/// The truth about one avatar other than the client's, and the client's knowledge of it.
 pub(super) struct Sighting {
-    /// How it truly stands to the client's avatar.
-    pub(super) sight: Sight,
-    /// Where the client's avatar truly is.
+    /// The avatar as the client's avatar would see it in truth.
+    pub(super) sight: SubjectView,
+    /// True position of the client's avatar.
     pub(super) here: Position,
-    /// Where it truly is.
+    /// True position of the avatar.
     pub(super) there: Position,
-    /// What the client knows of it.
-    pub(super) known: Option<Known>,
+    /// The client's knowledge of the avatar; `None` if it has none.
+    pub(super) known: Option<AvatarKnowledge>,
 }
 
-/// Everybody but the client's own avatar, at `now`.
+/// All avatars but the client's own, at `now`.
 pub(super) fn sightings<'a>(
     now: Time,
-    client: &'a Client,
-    server: &'a Server,
+    client: &'a A3Client,
+    server: &'a A3Server,
 ) -> impl Iterator<Item = Sighting> + 'a {
     let own = client.own();
     let (here, facing) = (own.position_at(now), own.heading.unit());
     let others = server.motions().zip(client.known()).enumerate().skip(1);
     others.map(move |(avatar, (motion, &known))| {
         let there = motion.position_at(now);
-        let sight = Sight::new(Slot(0), here, facing, Slot(avatar as u32), there);
+        let sight = SubjectView::new(Slot(0), here, facing, Slot(avatar as u32), there);
         Sighting { sight, here, there, known }
     })
 }

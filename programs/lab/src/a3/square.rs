@@ -1,20 +1,20 @@
-//! Which square the paper's tables fit.
+//! The square that the paper's tables fit.
 //!
-//! In the tables a circular area of interest carries half of all traffic, so half of all avatars must
-//! be within 120 of the observer. How many are depends on the world's size alone.
+//! In the tables a circular area of interest carries half of all traffic, so half of all avatars must be within 120 m
+//! of the observer. That share depends on the size of the world alone.
 
 use super::run::run;
-use super::{Candidate, FITTED_WORLD, STATED_WORLD, Setting, Sizes};
+use super::{A3Setting, Candidate, FITTED_WORLD, STATED_WORLD, UpdateSizes};
 use interest::PolicyError;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// What a circle carries in a square of one size.
+/// The traffic of a circle in a square of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SquareRow {
-    /// The square's side in metres.
+    /// Side of the square, in metres.
     pub world: f64,
-    /// The circle's average traffic as a share of everybody's.
+    /// Average traffic of the circle, as a share of the traffic without management.
     pub circle_share: f64,
 }
 
@@ -25,17 +25,18 @@ const RUNS_MAX: u32 = 4;
 
 /// Measures the circle's share in squares of different size, at one crowd size.
 pub(super) fn measure(
-    setting: &Setting,
+    setting: &A3Setting,
     avatars: u32,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<SquareRow>, PolicyError> {
     let (none, circle) = (Candidate::none(), Candidate::circle());
-    // The paper's sizes: with them what everybody costs does not depend on where they are.
-    let setting = &Setting { sizes: Sizes::Paper, ..setting.clone() };
+    // Why the paper's sizes: with them the traffic without management does not depend on where the avatars are.
+    let setting = &A3Setting { sizes: UpdateSizes::Paper, ..setting.clone() };
+    // Without management every run has the same traffic, so one is enough.
     let all = run(setting, &none, avatars, 0)?.payload.average;
     let rows = WORLDS.par_iter().map(|&world| {
-        let terrain = crate::walk::Terrain { side: (world * 1e3) as u32, ..setting.terrain };
-        let square = Setting { terrain, ..setting.clone() };
+        let terrain = crate::waypoint_walk::Terrain { side: (world * 1e3) as u32, ..setting.terrain };
+        let square = A3Setting { terrain, ..setting.clone() };
         let runs = setting.runs.min(RUNS_MAX);
         let averages = (0..runs).map(|it| Ok(run(&square, &circle, avatars, it)?.payload.average));
         let total = averages.sum::<Result<f64, PolicyError>>()?;

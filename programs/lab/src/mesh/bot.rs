@@ -1,38 +1,38 @@
-//! The clients of the experiments: each lives around one place, walks there, and does one thing after the other.
+//! The bots of the experiments: each lives around one place, walks there, and sends one action after the other.
 
-use super::ground::{Ground, Place};
-use game::{Bot, Intent, Sight, Sighted};
+use super::ground::{HomeKind, MeshGround};
+use game::{Bot, BotView, Intent, VisibleObject};
 use kosmos::config::{AVATAR_SPEED, PICK_UP_REACH};
 use kosmos::{Action, Avatar, Shown};
 use machine::{Rng, Span, Time};
 use space::{Heading, ObjectId, Position, Velocity};
 use std::sync::Arc;
 
-/// Between an answer and the next action, on average.
+/// Mean time between an answer and the next action.
 pub const PAUSE: Span = Span::from_millis(1_000);
 
-/// How far from home a client walks, in each direction, in millimetres.
+/// Distance from home that a bot walks at most, in each direction, in millimetres.
 const ROAM: i64 = 25_000;
 
-/// Nobody is as near to the path of a rocket, in millimetres.
+/// Least distance of other avatars from the path of a rocket, in millimetres.
 const CLEAR: f32 = 9_000.0;
 
-/// Close enough to a goal.
+/// Squared distance at which a goal is reached, in square millimetres.
 const ARRIVED: u64 = 3_000 * 3_000;
 
-/// A client of the experiments.
-pub struct Resident {
-    ground: Arc<Ground>,
-    kind: Place,
+/// A bot that walks around its home and acts.
+pub struct ResidentBot {
+    ground: Arc<MeshGround>,
+    kind: HomeKind,
     home: Position,
     goal: Option<Position>,
     acts: Time,
     waiting: bool,
 }
 
-impl Resident {
-    /// One that lives around `home`.
-    pub const fn new(ground: Arc<Ground>, kind: Place, home: Position) -> Self {
+impl ResidentBot {
+    /// A bot that lives around `home`, a place of this kind.
+    pub const fn new(ground: Arc<MeshGround>, kind: HomeKind, home: Position) -> Self {
         Self { ground, kind, home, goal: None, acts: Time::ZERO, waiting: false }
     }
 
@@ -47,17 +47,18 @@ impl Resident {
         Some(Intent::Steer(velocity, heading))
     }
 
-    /// A place around home of the kind where it lives.
+    /// A random position around home, of the same kind as home.
     fn next_goal(&self, rng: &mut Rng) -> Position {
         let (x, y) = (i64::from(self.home.x()), i64::from(self.home.y()));
         let mut draw = || Position::saturating(x + rng.between(-ROAM, ROAM), y + rng.between(-ROAM, ROAM));
         let is_fine =
             |it: &Position| self.ground.world().contains(*it) && self.ground.is_home(self.kind, *it);
+        // A few tries only: around a home at the edge of its kind most positions may not fit.
         (0..8).map(|_| draw()).find(is_fine).unwrap_or(self.home)
     }
 
-    /// One thing after the other: the next only when the last was answered, and a while later.
-    fn is_time(&mut self, sight: &Sight<'_>, rng: &mut Rng) -> bool {
+    /// Returns whether the bot may act: only after its last action was answered, and a while later.
+    fn is_time(&mut self, sight: &BotView<'_>, rng: &mut Rng) -> bool {
         if 0 < sight.unanswered {
             self.waiting = true;
             return false;
@@ -70,22 +71,22 @@ impl Resident {
     }
 }
 
-impl Bot for Resident {
-    fn decide(&mut self, sight: &Sight<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
-        let Some((here, moving, avatar)) = oneself(sight) else { return };
+impl Bot for ResidentBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, wants: &mut Vec<Intent>) {
+        let Some((here, moving, avatar)) = own_avatar(sight) else { return };
         if sight.now < avatar.stunned_until.time() {
             return;
         }
         wants.extend(self.walk(here, moving, rng));
         if self.is_time(sight, rng) {
-            wants.extend(act(&deed(sight, here, &avatar, rng)));
+            wants.extend(act(&next_action(sight, here, &avatar, rng)));
             self.acts = sight.now + PAUSE;
         }
     }
 }
 
-/// What it does next: mostly it fires, as everybody did in the paper's game.
-fn deed(sight: &Sight<'_>, here: Position, avatar: &Avatar, rng: &mut Rng) -> Action {
+/// The next action: mostly it fires, as all players did in the paper's game.
+fn next_action(sight: &BotView<'_>, here: Position, avatar: &Avatar, rng: &mut Rng) -> Action {
     let ready = avatar.ready_at.time() <= sight.now;
     let aim = if ready { aim(sight, here, rng) } else { None };
     match (rng.below(10), aim) {
@@ -99,8 +100,9 @@ fn deed(sight: &Sight<'_>, here: Position, avatar: &Avatar, rng: &mut Rng) -> Ac
     }
 }
 
-/// A direction in which nobody is hurt: the dead rise elsewhere, and the experiment wants everybody where they live.
-fn aim(sight: &Sight<'_>, here: Position, rng: &mut Rng) -> Option<Heading> {
+/// A direction in which no avatar is hit: avatars that die enter elsewhere, and the experiment wants each near its
+/// home.
+fn aim(sight: &BotView<'_>, here: Position, rng: &mut Rng) -> Option<Heading> {
     let others: Vec<_> = sight.objects.iter().filter(|it| *it.0 != sight.me && is_avatar(it.1)).collect();
     let mut draw = || Heading(rng.next_u64() as u16);
     (0..8).map(|_| draw()).find(|heading| {
@@ -113,7 +115,7 @@ fn aim(sight: &Sight<'_>, here: Position, rng: &mut Rng) -> Option<Heading> {
     })
 }
 
-fn is_avatar(it: &Sighted) -> bool {
+fn is_avatar(it: &VisibleObject) -> bool {
     matches!(postcard::from_bytes(&it.shown), Ok(Shown::Avatar { .. }))
 }
 
@@ -121,7 +123,7 @@ fn say() -> Action {
     Action::Say { text: "Here I am.".to_owned() }
 }
 
-fn item_in_reach(sight: &Sight<'_>, here: Position) -> Option<ObjectId> {
+fn item_in_reach(sight: &BotView<'_>, here: Position) -> Option<ObjectId> {
     let in_reach = sight.objects.iter().find(|(_, it)| {
         here.is_within(PICK_UP_REACH, it.motion.position_at(sight.now))
             && matches!(postcard::from_bytes(&it.shown), Ok(Shown::Item(_)))
@@ -129,21 +131,21 @@ fn item_in_reach(sight: &Sight<'_>, here: Position) -> Option<ObjectId> {
     in_reach.map(|it| *it.0)
 }
 
-/// Stands where it is, on the line, and fires along it, north and south in turn.
-pub struct Sentry {
+/// A bot that stands on a border and fires along it, north and south in turn.
+pub struct SentryBot {
     north: bool,
 }
 
-impl Sentry {
-    /// One that begins in this direction.
+impl SentryBot {
+    /// A bot that begins with this direction.
     pub const fn new(north: bool) -> Self {
         Self { north }
     }
 }
 
-impl Bot for Sentry {
-    fn decide(&mut self, sight: &Sight<'_>, _: &mut Rng, wants: &mut Vec<Intent>) {
-        let Some((_, _, avatar)) = oneself(sight) else { return };
+impl Bot for SentryBot {
+    fn decide(&mut self, sight: &BotView<'_>, _: &mut Rng, wants: &mut Vec<Intent>) {
+        let Some((_, _, avatar)) = own_avatar(sight) else { return };
         if sight.unanswered == 0 && avatar.ready_at.time() <= sight.now {
             let heading = if self.north { Heading::NORTH } else { Heading::NORTH.reversed() };
             wants.extend(act(&Action::Fire { heading }));
@@ -152,8 +154,8 @@ impl Bot for Sentry {
     }
 }
 
-/// Where one is, whether one walks, and what one is like; `None` while one is dead or not in.
-pub(super) fn oneself(sight: &Sight<'_>) -> Option<(Position, bool, Avatar)> {
+/// Position of the own avatar, whether it walks, and its state; `None` while it is dead or not in the world.
+pub(super) fn own_avatar(sight: &BotView<'_>) -> Option<(Position, bool, Avatar)> {
     let mine = sight.objects.get(&sight.me)?;
     let Ok(Shown::Me(avatar)) = postcard::from_bytes(&mine.shown) else { return None };
     let (here, moving) = (mine.motion.position_at(sight.now), mine.motion.velocity != Velocity::ZERO);
@@ -164,7 +166,7 @@ pub(super) fn act(action: &Action) -> Option<Intent> {
     Some(Intent::Act(postcard::to_stdvec(action).ok()?))
 }
 
-/// How to get from here to there; `None` if one is there.
+/// Velocity and heading from one position to another; `None` if they are the same.
 fn towards(here: Position, there: Position) -> Option<(Velocity, Heading)> {
     let (dx, dy) = here.step_to(there);
     let heading = Heading::along(dx, dy)?;

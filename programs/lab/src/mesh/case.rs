@@ -1,217 +1,220 @@
-//! One run: a world, its clients, and what is measured while they play.
+//! One run: a world, its clients, and the measurements while they play.
 
-use super::clients::{Clients, Habit, Lines};
-use super::ground::{Ground, Place};
+use super::clients::{Habit, LineKind, MeshClients};
+use super::ground::{HomeKind, MeshGround};
 use game::PlayerId;
 use machine::{Address, Span, Time};
 use serde::Serialize;
+use simtest::crossing::CrossingReport;
+use simtest::fault::FaultKinds;
+use simtest::{Ending, Layout, RunOptions, SimulatedWorld};
 use space::ZoneId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trial::crossing::{Crossed, Kind};
-use trial::fault::Kinds;
-use trial::{Ending, Layout, Options, World};
 use zone::{BrokenRules, Durability};
 
-/// A zone's primary and its backup.
+/// Replicas per zone: a primary and its backup.
 const REPLICAS: usize = 2;
 
-/// Everybody is in by then, or the run is of no use.
-const IN_BY: Time = Time::from_millis(30_000);
+/// Time by which all clients must have entered; then the measurement begins anyway.
+const ENTERED_BY: Time = Time::from_millis(30_000);
 
-/// Before anything is counted, the servers bear their load for this long.
+/// Time for which servers carry their load before anything is counted.
 const SETTLE: Span = Span::from_millis(5_000);
 
-/// How long the events that were asked for may take.
-const PATIENCE: Span = Span::from_secs(300);
+/// Time within which the events that were asked for must be answered.
+const EVENTS_WITHIN: Span = Span::from_secs(300);
 
-/// How often places are looked at.
+/// Time between two looks at the positions of clients.
 const LOOK_EVERY: Span = Span::from_millis(1_000);
 
-/// When a run is over.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// After so many events, or when patience ends.
+pub enum MeshRunEnd {
+    /// After so many answered events, or after [`EVENTS_WITHIN`].
     Events(u64),
-    /// After so long.
+    /// After this much simulated time.
     Elapsed(Span),
 }
 
-/// What a run is like.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
-pub struct Case {
-    /// The world.
-    pub ground: Arc<Ground>,
-    /// Where clients live: kinds of places, in turn.
-    pub homes: Vec<Place>,
-    /// What they do, and over which lines.
-    pub habit: (Habit, Lines),
-    /// What a message takes of a server's time, in or out.
+pub struct MeshCase {
+    /// The world and its zones.
+    pub ground: Arc<MeshGround>,
+    /// Kind of home of each client.
+    pub homes: Vec<HomeKind>,
+    /// Behaviour of the clients, and the kind of their lines.
+    pub habit: (Habit, LineKind),
+    /// Time that a message takes of a server's processor, in or out.
     pub service: Span,
-    /// Between the servers of two zones, one way.
+    /// Delay between the servers of two zones, one way.
     pub between: Span,
-    /// When it is over.
-    pub until: Until,
-    /// Where chance starts.
+    /// Condition that ends the run.
+    pub until: MeshRunEnd,
+    /// Random seed of the run.
     pub seed: u64,
 }
 
-/// What was measured.
+/// The measurements of a run; their fields are part of the JSON.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Measured {
-    /// Servers with a zone each; every one has a backup beside it.
+pub struct MeshMeasurement {
+    /// Number of servers, each with one zone and a backup beside it.
     pub servers: u32,
-    /// How many played.
+    /// Number of clients that played.
     pub clients: u32,
-    /// How much of their time they were where they see over a border, in per cent.
+    /// Share of their time that clients were where they see over a border, in per cent.
     pub near_border_percent: f64,
-    /// Seconds until 1000, 2000, … events were answered; as many as there were.
+    /// Seconds until 1000, 2000, … events were answered, as far as they were.
     pub seconds: Vec<f64>,
-    /// Events per second.
+    /// Actions that were answered per second.
     pub events_per_second: f64,
-    /// From wish to answer, without the client's line, in milliseconds.
-    pub event_ms: Times,
-    /// Those of one zone.
-    pub local_ms: Times,
-    /// Those of several zones.
-    pub joint_ms: Times,
-    /// How long an object that changes zones has no owner who acts for it.
-    pub transfer_ms: Times,
-    /// How busy the busiest server was, in per cent.
+    /// Time from action to answer, without the client's line.
+    pub event_ms: TimeStatistics,
+    /// The same for events of one zone.
+    pub local_ms: TimeStatistics,
+    /// The same for events of several zones.
+    pub joint_ms: TimeStatistics,
+    /// Time for which no zone acts for an object during its transfer.
+    pub transfer_ms: TimeStatistics,
+    /// Load of the busiest server, in per cent.
     pub busiest_percent: f64,
-    /// Events in which several zones took part, also those nobody asked for, per second.
+    /// Events in which several zones took part, per second, also those without an action.
     pub cross_zone_per_second: f64,
-    /// Objects that changed their owner, per second.
+    /// Transfers of objects, per second.
     pub transfers_per_second: f64,
-    /// Messages per client and second.
-    pub messages: Messages,
+    /// Messages per client and second, by connection.
+    pub messages: MessageRates,
     /// Inputs taken and messages sent by servers and backups, per client and second.
     pub work: f64,
-    /// Objects of others that a zone knew at the end, on average and at most.
+    /// Ghosts of a zone at the end of the run, mean and most.
     pub ghosts: (f64, usize),
-    /// Backups that took over.
+    /// Number of failovers in the run.
     pub failovers: u64,
-    /// What the checkers found.
+    /// Violations that the checkers found, in words.
     pub violations: Vec<String>,
 }
 
-/// Times in milliseconds.
+/// Statistics of times, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Times {
-    /// How many were measured.
+pub struct TimeStatistics {
+    /// Number of times that were measured.
     pub samples: usize,
-    /// Their mean.
+    /// Mean of the times, in milliseconds.
     pub mean: f64,
-    /// Half took less.
+    /// Median: half of them took less.
     pub p50: f64,
-    /// One in a hundred took longer.
+    /// 99th percentile: one in a hundred took longer.
     pub p99: f64,
 }
 
-/// Messages per client and second.
+/// Messages per client and second, by connection.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Messages {
-    /// From servers to clients.
+pub struct MessageRates {
+    /// Messages from servers to clients.
     pub down: f64,
-    /// From clients to servers.
+    /// Messages from clients to servers.
     pub up: f64,
-    /// Between the servers of different zones.
+    /// Messages between the servers of different zones.
     pub between_zones: f64,
-    /// Between a server and its backup.
+    /// Messages between a server and its backup.
     pub backup: f64,
 }
 
-impl Messages {
-    /// All of them.
+impl MessageRates {
+    /// The sum over all connections.
     pub fn all(&self) -> f64 {
         self.down + self.up + self.between_zones + self.backup
     }
 }
 
-/// Runs a case.
-pub fn run(case: &Case) -> Measured {
-    Run::new(case).measure()
+/// Runs a case and measures it.
+pub fn run(case: &MeshCase) -> MeshMeasurement {
+    MeshRun::new(case).measure()
 }
 
-/// A run under way.
-pub(super) struct Run<'a> {
-    case: &'a Case,
-    clients: Arc<Clients>,
-    pub(super) world: World,
+/// A run that is under way.
+pub(super) struct MeshRun<'a> {
+    case: &'a MeshCase,
+    clients: Arc<MeshClients>,
+    pub(super) world: SimulatedWorld,
     looks: (u64, u64),
 }
 
-/// Counts at one moment.
-struct Mark {
+/// All counts of a run at one moment; measurements are differences of two.
+struct MeshCounts {
     time: Time,
     answers: usize,
-    sent: BTreeMap<Way, u64>,
+    sent: BTreeMap<ConnectionKind, u64>,
     work: BTreeMap<Address, u64>,
     cross_zone: u64,
     transfers: u64,
 }
 
-/// A kind of connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum ConnectionKind {
     Down,
     Up,
     BetweenZones,
     Backup,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(case: &'a Case) -> Self {
-        let Case { ground, homes, habit, between, seed, .. } = case;
-        let clients = Arc::new(Clients::new(ground, homes.iter().copied(), *habit, *between, *seed));
-        let options = Options {
+impl<'a> MeshRun<'a> {
+    pub(super) fn new(case: &'a MeshCase) -> Self {
+        let MeshCase { ground, homes, habit, between, seed, .. } = case;
+        let clients = Arc::new(MeshClients::new(ground, homes.iter().copied(), *habit, *between, *seed));
+        let options = RunOptions {
             seed: *seed,
             zones: ground.zones(),
             players: clients.count(),
-            trouble: Span::ZERO,
-            calm: Span::ZERO,
-            kinds: Kinds::NONE,
+            // No faults: the load is what is measured.
+            fault_period: Span::ZERO,
+            recovery_period: Span::ZERO,
+            kinds: FaultKinds::NONE,
             durability: Durability::Batched,
             host_delay: *between,
             player_delay: Span::ZERO,
             budget: None,
             faults: 0,
-            plants: BrokenRules::NONE,
+            broken_rules: BrokenRules::NONE,
         };
         let layout = Layout::new(ground.map.clone(), REPLICAS);
-        let world = World::of(Arc::clone(&clients), options, layout);
+        let world = SimulatedWorld::of(Arc::clone(&clients), options, layout);
         Self { case, clients, world, looks: (0, 0) }
     }
 
-    fn measure(mut self) -> Measured {
-        self.let_all_in();
+    fn measure(mut self) -> MeshMeasurement {
+        self.admit_all();
         let start = self.mark();
         match self.case.until {
-            Until::Elapsed(span) => self.go_on(start.time + span, usize::MAX),
-            Until::Events(count) => self.go_on(start.time + PATIENCE, start.answers + count as usize),
+            MeshRunEnd::Elapsed(span) => self.run_until(start.time + span, usize::MAX),
+            MeshRunEnd::Events(count) => {
+                self.run_until(start.time + EVENTS_WITHIN, start.answers + count as usize)
+            }
         }
         self.finish(&start)
     }
 
-    /// Lets everybody in, then makes messages take time, and waits until that has settled.
-    pub(super) fn let_all_in(&mut self) {
+    /// Waits until all clients have entered, then makes messages take time, and waits until that has settled.
+    pub(super) fn admit_all(&mut self) {
         let mut now = Time::ZERO;
-        while now < IN_BY && !(Time::from_millis(5_000) <= now && self.all_are_in()) {
+        while now < ENTERED_BY && !(Time::from_millis(5_000) <= now && self.all_have_entered()) {
             now += LOOK_EVERY;
             self.world.run_until(now);
         }
+        // Only from now on do messages take time: entering is not part of what is measured.
         for replica in self.world.layout().replicas() {
             self.world.sim.burden(replica, self.case.service);
         }
         self.world.run_until(now + SETTLE);
     }
 
-    fn all_are_in(&self) -> bool {
+    fn all_have_entered(&self) -> bool {
         self.world.players().all(|it| it.1.is_in())
     }
 
-    /// Goes on until a time, or until so many events were answered.
-    fn go_on(&mut self, until: Time, answers: usize) {
+    /// Runs the world until a time, or until so many events were answered.
+    fn run_until(&mut self, until: Time, answers: usize) {
         while self.world.now() < until && self.world.monitor.answers.len() < answers {
             let next = self.world.now() + LOOK_EVERY;
             self.world.run_until(next.min(until));
@@ -222,7 +225,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Looks where everybody is.
+    /// Counts the clients near borders.
     pub(super) fn look(&mut self) {
         let now = self.world.now();
         for (_, player) in self.world.players() {
@@ -233,10 +236,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn mark(&self) -> Mark {
-        let crossings = self.world.monitor.judge.crossings();
+    fn mark(&self) -> MeshCounts {
+        let crossings = self.world.monitor.checker.crossings();
         let replicas = || self.world.layout().replicas();
-        Mark {
+        MeshCounts {
             time: self.world.now(),
             answers: self.world.monitor.answers.len(),
             sent: self.sent(),
@@ -246,7 +249,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn sent(&self) -> BTreeMap<Way, u64> {
+    fn sent(&self) -> BTreeMap<ConnectionKind, u64> {
         let (layout, sim) = (&self.world.layout(), &self.world.sim);
         let mut sent = BTreeMap::new();
         let mut count = |from, to, way| {
@@ -257,17 +260,17 @@ impl<'a> Run<'a> {
         for from in layout.replicas() {
             for to in layout.replicas().filter(|&it| it != from) {
                 let same = layout.zone_of(from) == layout.zone_of(to);
-                count(from, to, if same { Way::Backup } else { Way::BetweenZones });
+                count(from, to, if same { ConnectionKind::Backup } else { ConnectionKind::BetweenZones });
             }
             for &player in &players {
-                count(from, player, Way::Down);
-                count(player, from, Way::Up);
+                count(from, player, ConnectionKind::Down);
+                count(player, from, ConnectionKind::Up);
             }
         }
         sent
     }
 
-    fn finish(mut self, start: &Mark) -> Measured {
+    fn finish(mut self, start: &MeshCounts) -> MeshMeasurement {
         let end = self.mark();
         let took = end.time.since(start.time).as_secs_f64();
         let clients = self.clients.count();
@@ -281,7 +284,7 @@ impl<'a> Run<'a> {
         }
         let seconds = self.seconds(start);
         let [event_ms, local_ms, joint_ms, transfer_ms] = self.times(start);
-        Measured {
+        MeshMeasurement {
             servers: self.case.ground.zones(),
             clients,
             near_border_percent: 100.0 * self.looks.0 as f64 / self.looks.1.max(1) as f64,
@@ -294,19 +297,19 @@ impl<'a> Run<'a> {
             busiest_percent: 100.0 * work.iter().copied().map(busy).fold(0.0, f64::max),
             cross_zone_per_second: (end.cross_zone - start.cross_zone) as f64 / took,
             transfers_per_second: (end.transfers - start.transfers) as f64 / took,
-            messages: Messages {
-                down: way(Way::Down),
-                up: way(Way::Up),
-                between_zones: way(Way::BetweenZones),
-                backup: way(Way::Backup),
+            messages: MessageRates {
+                down: way(ConnectionKind::Down),
+                up: way(ConnectionKind::Up),
+                between_zones: way(ConnectionKind::BetweenZones),
+                backup: way(ConnectionKind::Backup),
             },
             work: each(work.iter().sum()),
             ghosts: (
                 ghosts.iter().sum::<usize>() as f64 / ghosts.len() as f64,
                 ghosts.iter().copied().max().unwrap_or(0),
             ),
-            failovers: self.world.monitor.judge.tally.failovers,
-            violations: self.world.monitor.judge.violations.all().iter().map(ToString::to_string).collect(),
+            failovers: self.world.monitor.checker.counts.failovers,
+            violations: self.world.monitor.checker.violations.all().iter().map(ToString::to_string).collect(),
         }
     }
 
@@ -318,39 +321,40 @@ impl<'a> Run<'a> {
         self.world.primary(zone).map_or(0, |it| it.1.ghosts().len())
     }
 
-    /// When each thousandth event was answered.
-    fn seconds(&self, start: &Mark) -> Vec<f64> {
+    /// Seconds until each thousandth event was answered.
+    fn seconds(&self, start: &MeshCounts) -> Vec<f64> {
         let counted = &self.world.monitor.answers[start.answers..];
         let thousands = counted.iter().skip(999).step_by(1_000);
         thousands.map(|it| it.0.since(start.time).as_secs_f64()).collect()
     }
 
-    /// How long events took: all, those of one zone, those of several; and passages.
-    fn times(&self, start: &Mark) -> [Times; 4] {
+    /// Times of all events, of those of one zone, of those of several zones, and of transfers.
+    fn times(&self, start: &MeshCounts) -> [TimeStatistics; 4] {
         let asked: BTreeMap<(PlayerId, u64), Time> =
             self.world.monitor.asked.iter().map(|&(at, player, number)| ((player, number), at)).collect();
-        let crossed = Crossed::of(&self.world);
-        let is_joint = |act| crossed.acts.get(&act).is_some_and(|it: &Kind| 1 < it.zones);
+        let crossed = CrossingReport::of(&self.world);
+        let is_joint = |act| crossed.acts.get(&act).is_some_and(|it| 1 < it.zones);
         let (mut local, mut joined) = (Vec::new(), Vec::new());
         for &(at, player, number) in &self.world.monitor.answers[start.answers..] {
             let Some(&since) = asked.get(&(player, number)) else { continue };
+            // The client's line counts twice: the action travels over it, and the answer.
             let way = 2 * self.clients.delay(player).as_micros();
             let took = at.since(since).as_micros().saturating_sub(way) as f64 / 1e3;
             if is_joint((player, number)) { joined.push(took) } else { local.push(took) }
         }
         let all = local.iter().chain(&joined).copied().collect();
-        let passages = crossed.passages.iter().filter(|it| start.time <= it.0);
-        let passages = passages.map(|it| it.2.as_micros() as f64 / 1e3).collect();
-        [all, local, joined, passages].map(times)
+        let transfers = crossed.transfers.iter().filter(|it| start.time <= it.0);
+        let transfers = transfers.map(|it| it.2.as_micros() as f64 / 1e3).collect();
+        [all, local, joined, transfers].map(times)
     }
 }
 
-fn times(mut took: Vec<f64>) -> Times {
+fn times(mut took: Vec<f64>) -> TimeStatistics {
     if took.is_empty() {
-        return Times::default();
+        return TimeStatistics::default();
     }
     took.sort_by(f64::total_cmp);
     let at = |part: f64| took[((took.len() - 1) as f64 * part).round() as usize];
     let mean = took.iter().sum::<f64>() / took.len() as f64;
-    Times { samples: took.len(), mean, p50: at(0.5), p99: at(0.99) }
+    TimeStatistics { samples: took.len(), mean, p50: at(0.5), p99: at(0.99) }
 }

@@ -1,21 +1,21 @@
-//! What the paper claims, and what we claim, one by one, and whether it comes out.
+//! The claims of the paper and ours, one by one, compared with what was measured.
 
-use super::results::{Results, Row};
+use super::results::{MeshResults, MeshRow};
 use crate::report::{OURS, PAPER};
 
-pub use crate::report::Claim;
+pub use crate::report::ExperimentClaim;
 
-/// Times at borders may be longer by this factor: the paper's figure shows no difference.
+/// Factor by which times at borders may be longer: the paper's figure shows no difference.
 const NO_DIFFERENCE: f64 = 1.1;
 
-/// How much longer everything takes in a server that breaks down.
+/// Least factor by which events take longer on an overloaded server.
 const BREAKDOWN: f64 = 3.0;
 
-/// What four times as many zones may cost more, per client.
+/// Factor by which the cost per client may grow with four times as many zones.
 const FLAT: f64 = 1.2;
 
 /// Every claim about which something was measured.
-pub fn claims(results: &Results) -> Vec<Claim> {
+pub fn claims(results: &MeshResults) -> Vec<ExperimentClaim> {
     let mut claims = Vec::new();
     claims.extend(at_borders(results));
     claims.extend(breaks_down(results));
@@ -26,43 +26,43 @@ pub fn claims(results: &Results) -> Vec<Claim> {
     claims
 }
 
-/// Those that do not come out.
-pub fn failures(results: &Results) -> Vec<Claim> {
+/// The claims that do not hold.
+pub fn failures(results: &MeshResults) -> Vec<ExperimentClaim> {
     claims(results).into_iter().filter(|it| !it.holds).collect()
 }
 
-/// When the last of the timed events was answered; longer than any time if they never were.
-fn seconds(row: &Row, events: u64) -> f64 {
+/// Seconds until the last timed event was answered; infinite if it never was.
+fn seconds(row: &MeshRow, events: u64) -> f64 {
     let needed = (events / 1_000) as usize;
     row.measured.seconds.get(needed - 1).copied().unwrap_or(f64::INFINITY)
 }
 
-fn at_borders(results: &Results) -> Option<Claim> {
+fn at_borders(results: &MeshResults) -> Option<ExperimentClaim> {
     let [anywhere, at_borders, ..] = results.borders.as_slice() else { return None };
     let events = results.setting.events;
     let ratio = seconds(at_borders, events) / seconds(anywhere, events);
     let claim = format!("time for {events} events with all clients at borders, against anywhere");
-    Some(Claim::at_most(claim, PAPER, ratio, NO_DIFFERENCE))
+    Some(ExperimentClaim::at_most(claim, PAPER, ratio, NO_DIFFERENCE))
 }
 
-fn by_name<'a>(rows: &'a [Row], name: &str) -> Option<&'a Row> {
+fn by_name<'a>(rows: &'a [MeshRow], name: &str) -> Option<&'a MeshRow> {
     rows.iter().find(|it| it.name == name)
 }
 
-fn breaks_down(results: &Results) -> Option<Claim> {
+fn breaks_down(results: &MeshResults) -> Option<ExperimentClaim> {
     let fine = by_name(&results.servers, "one server, 150 clients")?;
     let broken = by_name(&results.servers, "one server, 200 clients")?;
     let ours = broken.measured.event_ms.mean / fine.measured.event_ms.mean;
     let claim = "mean time of an event in one server with 200 clients, against 150".to_owned();
-    Some(Claim::at_least(claim, PAPER, ours, BREAKDOWN))
+    Some(ExperimentClaim::at_least(claim, PAPER, ours, BREAKDOWN))
 }
 
-fn three_beat_one(results: &Results) -> Vec<Claim> {
+fn three_beat_one(results: &MeshResults) -> Vec<ExperimentClaim> {
     let one = by_name(&results.servers, "one server, 200 clients");
     let three = by_name(&results.servers, "three servers, 400 clients");
     let (Some(one), Some(three)) = (one, three) else { return Vec::new() };
     let events = results.setting.events;
-    let below_one = |claim: String, ours: f64| Claim {
+    let below_one = |claim: String, ours: f64| ExperimentClaim {
         claim,
         by: PAPER,
         ours,
@@ -81,7 +81,7 @@ fn three_beat_one(results: &Results) -> Vec<Claim> {
     ]
 }
 
-fn flat(results: &Results) -> Vec<Claim> {
+fn flat(results: &MeshResults) -> Vec<ExperimentClaim> {
     let (Some(less), Some(more)) =
         (by_name(&results.scaling, "16 zones"), by_name(&results.scaling, "64 zones"))
     else {
@@ -90,27 +90,27 @@ fn flat(results: &Results) -> Vec<Claim> {
     let (less, more) = (&less.measured, &more.measured);
     let claim = |what: &str| format!("{what} per client with 64 zones, against 16");
     vec![
-        Claim::at_most(claim("messages"), OURS, more.messages.all() / less.messages.all(), FLAT),
-        Claim::at_most(claim("units of work"), OURS, more.work / less.work, FLAT),
+        ExperimentClaim::at_most(claim("messages"), OURS, more.messages.all() / less.messages.all(), FLAT),
+        ExperimentClaim::at_most(claim("units of work"), OURS, more.work / less.work, FLAT),
     ]
 }
 
-/// Whoever acts within one zone does not notice how far away the others are.
-fn far_apart(results: &Results) -> Option<Claim> {
+/// The claim that events within one zone do not depend on the distance of the other servers.
+fn far_apart(results: &MeshResults) -> Option<ExperimentClaim> {
     let (near, far) = (results.distance.first()?, results.distance.last()?);
     let ratio = far.measured.local_ms.p50 / near.measured.local_ms.p50;
     let claim =
         format!("median time of an event within a zone, servers {} apart, against {}", far.name, near.name);
-    Some(Claim::at_most(claim, OURS, ratio, NO_DIFFERENCE))
+    Some(ExperimentClaim::at_most(claim, OURS, ratio, NO_DIFFERENCE))
 }
 
-fn nothing_violated(results: &Results) -> Claim {
+fn nothing_violated(results: &MeshResults) -> ExperimentClaim {
     let found = violations(results).len();
-    Claim::at_most("violations of consistency in all runs".to_owned(), OURS, found as f64, 0.0)
+    ExperimentClaim::at_most("violations of consistency in all runs".to_owned(), OURS, found as f64, 0.0)
 }
 
-/// What the checkers found in all runs.
-pub fn violations(results: &Results) -> Vec<&str> {
+/// Violations that the checkers found in all runs.
+pub fn violations(results: &MeshResults) -> Vec<&str> {
     let all = [&results.borders, &results.servers, &results.distance, &results.share, &results.scaling];
     let runs = all.into_iter().flatten().flat_map(|it| &it.measured.violations);
     let tortured = results.torture.iter().flat_map(|it| &it.violations);
@@ -119,28 +119,29 @@ pub fn violations(results: &Results) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::{Measured, Times};
-    use super::super::setting::Setting;
+    use super::super::case::{MeshMeasurement, TimeStatistics};
+    use super::super::setting::MeshSetting;
     use super::*;
 
-    fn row(name: &str, change: impl FnOnce(&mut Measured)) -> Row {
-        let mut measured = Measured { seconds: vec![1.0, 2.0, 3.0, 4.0, 5.0], ..Measured::default() };
+    fn row(name: &str, change: impl FnOnce(&mut MeshMeasurement)) -> MeshRow {
+        let mut measured =
+            MeshMeasurement { seconds: vec![1.0, 2.0, 3.0, 4.0, 5.0], ..MeshMeasurement::default() };
         change(&mut measured);
-        Row { name: name.to_owned(), at: 0.0, measured }
+        MeshRow { name: name.to_owned(), at: 0.0, measured }
     }
 
-    fn takes(millis: f64) -> impl FnOnce(&mut Measured) {
-        move |it| it.event_ms = Times { mean: millis, ..Times::default() }
+    fn takes(millis: f64) -> impl FnOnce(&mut MeshMeasurement) {
+        move |it| it.event_ms = TimeStatistics { mean: millis, ..TimeStatistics::default() }
     }
 
-    fn costs(messages: f64, work: f64) -> impl FnOnce(&mut Measured) {
+    fn costs(messages: f64, work: f64) -> impl FnOnce(&mut MeshMeasurement) {
         move |it| (it.messages.down, it.work) = (messages, work)
     }
 
-    fn good() -> Results {
-        Results {
+    fn good() -> MeshResults {
+        MeshResults {
             experiment: "mesh",
-            setting: Setting::default(),
+            setting: MeshSetting::default(),
             borders: vec![row("anywhere", |_| ()), row("at borders", |it| it.seconds[4] = 5.4)],
             servers: vec![
                 row("one server, 150 clients", takes(10.0)),
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn each_claim_can_fail() {
-        let failing = |change: fn(&mut Results)| {
+        let failing = |change: fn(&mut MeshResults)| {
             let mut results = good();
             change(&mut results);
             failures(&results).into_iter().map(|it| it.claim).collect::<Vec<_>>().join("; ")

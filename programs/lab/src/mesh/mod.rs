@@ -5,9 +5,9 @@
 //! server has one processor, on which each message takes the same time, in or out; so a server that has too much to do
 //! falls behind, as the paper's did. All checkers watch while the worlds are measured.
 //!
-//! Reading order: `setting` (what may be chosen), `ground` and `clients` (the world and who lives where), `bot` (what they
-//! do), `case` (one run), `torture` (what the authors tried by hand), `results` (all runs), `claims` (the paper's claims,
-//! and ours), `report` (tables and figures).
+//! Reading order: `setting` (the options), `ground` and `clients` (the world and where its clients live), `bot` (how
+//! clients play), `case` (one run), `torture` (the authors' tests by hand), `results` (all runs), `claims` (the paper's
+//! claims, and ours), `report` (tables and figures).
 
 mod bot;
 mod case;
@@ -19,8 +19,8 @@ mod results;
 mod setting;
 mod torture;
 
-pub use case::{Measured, Messages, Times};
-pub use claims::{Claim, claims, failures, violations};
-pub use results::{Results, Row, measure, steps};
-pub use setting::{Part, SERVICE_US, Setting, SettingError};
-pub use torture::{Scenario, Tortured};
+pub use case::{MeshMeasurement, MessageRates, TimeStatistics};
+pub use claims::{ExperimentClaim, claims, failures, violations};
+pub use results::{MeshResults, MeshRow, measure, steps};
+pub use setting::{MeshPart, MeshSetting, MeshSettingError, SERVICE_US};
+pub use torture::{TortureResult, TortureScenario};

@@ -1,21 +1,21 @@
-//! What may be chosen.
+//! The options of the experiment.
 
 use machine::Span;
 use serde::Serialize;
 use thiserror::Error;
 
-/// What a message takes of a server's time, in or out, in microseconds. The paper does not say how fast its servers were;
-/// it says that one of them could bear 150 clients and not 200. With this, the round figure nearest to that, one of ours
-/// is 88 % busy with 150 and cannot keep up with 200.
+/// Time that a message takes of a server's processor, in or out, in microseconds. The paper does not say how fast its
+/// servers were; it says that one of them could serve 150 clients and not 200. With this round figure one of ours is 88
+/// % busy with 150 and cannot keep up with 200.
 pub const SERVICE_US: u64 = 200;
 
-/// The parts of the experiment.
+/// A part of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum MeshPart {
     /// Experiment 1 of the paper: clients anywhere, and clients at borders.
     Borders,
-    /// Experiment 2: one server, and three.
+    /// Experiment 2 of the paper: one server, and three.
     Servers,
     /// Past the paper: servers that are far apart.
     Distance,
@@ -23,54 +23,54 @@ pub enum Part {
     Share,
     /// Past the paper: ever larger worlds.
     Zones,
-    /// The paper's tests by hand.
+    /// The paper's tests by hand, as scenarios.
     Torture,
 }
 
-impl Part {
-    /// All of them, in the order of the report.
+impl MeshPart {
+    /// All parts, in the order of the report.
     pub const ALL: [Self; 6] =
         [Self::Borders, Self::Servers, Self::Distance, Self::Share, Self::Zones, Self::Torture];
 }
 
-/// What was asked for.
+/// The options of the experiment; they are part of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Setting {
-    /// Where chance starts.
+pub struct MeshSetting {
+    /// Random seed of all runs.
     pub seed: u64,
-    /// How many events are timed in the paper's experiments.
+    /// Number of events that are timed in the paper's experiments.
     pub events: u64,
-    /// What a message takes of a server's time, in microseconds.
+    /// Time that a message takes of a server's processor, in microseconds.
     pub service_us: u64,
-    /// Numbers of zones, each a square.
+    /// Numbers of zones in ever larger worlds; each number is a square.
     pub zones: Vec<u32>,
     /// Clients per zone in ever larger worlds.
     pub clients_per_zone: u32,
-    /// Which parts are run.
-    pub parts: Vec<Part>,
+    /// Parts of the experiment that are run.
+    pub parts: Vec<MeshPart>,
 }
 
-/// Why a setting was refused.
+/// Reason why an option was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SettingError {
-    /// Times are told for every thousandth event.
+pub enum MeshSettingError {
+    /// The number of events is no multiple of 1000 in range.
     #[error(
         "--events {0} is no multiple of 1000 from 1000 to 100000: times are told for every thousandth event"
     )]
     Events(u64),
-    /// A server that takes so long serves nobody.
+    /// A message would take too much of a server's time.
     #[error("--service {0} is too long: a message takes at most 10000 microseconds of a server's time")]
     Service(u64),
-    /// Zones are the squares of a chessboard.
+    /// A number of zones is no square in range.
     #[error("--zones {0}: give squares of whole numbers from 1 to 256, such as 1,4,16,64")]
     Zones(u32),
-    /// Nobody would play, or too many for the simulator.
+    /// No client would play, or too many for the simulator.
     #[error("--clients {0}: give from 1 to 200 clients per zone")]
     Clients(u32),
 }
 
-impl Default for Setting {
-    /// Everything, as in the paper where it says how.
+impl Default for MeshSetting {
+    /// All parts, with the paper's numbers where it gives them.
     fn default() -> Self {
         Self {
             seed: 1,
@@ -78,37 +78,37 @@ impl Default for Setting {
             service_us: SERVICE_US,
             zones: vec![1, 4, 16, 64],
             clients_per_zone: 25,
-            parts: Part::ALL.to_vec(),
+            parts: MeshPart::ALL.to_vec(),
         }
     }
 }
 
-impl Setting {
-    /// Refuses what cannot be.
-    pub fn check(&self) -> Result<(), SettingError> {
+impl MeshSetting {
+    /// Returns an error for the first option that is out of bounds.
+    pub fn check(&self) -> Result<(), MeshSettingError> {
         if !self.events.is_multiple_of(1_000) || !(1_000..=100_000).contains(&self.events) {
-            return Err(SettingError::Events(self.events));
+            return Err(MeshSettingError::Events(self.events));
         }
         if 10_000 < self.service_us {
-            return Err(SettingError::Service(self.service_us));
+            return Err(MeshSettingError::Service(self.service_us));
         }
         let is_square = |it: u32| (1..=256).contains(&it) && it.isqrt().pow(2) == it;
         if let Some(&zones) = self.zones.iter().find(|it| !is_square(**it)) {
-            return Err(SettingError::Zones(zones));
+            return Err(MeshSettingError::Zones(zones));
         }
         if !(1..=200).contains(&self.clients_per_zone) {
-            return Err(SettingError::Clients(self.clients_per_zone));
+            return Err(MeshSettingError::Clients(self.clients_per_zone));
         }
         Ok(())
     }
 
-    /// What a message takes of a server's time.
+    /// Time that a message takes of a server's processor.
     pub const fn service(&self) -> Span {
         Span::from_micros(self.service_us)
     }
 
-    /// Whether a part is run.
-    pub fn has(&self, part: Part) -> bool {
+    /// Returns whether a part is run.
+    pub fn has(&self, part: MeshPart) -> bool {
         self.parts.contains(&part)
     }
 }
@@ -118,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused() {
-        assert_eq!(Setting::default().check(), Ok(()));
-        let refused = |change: fn(&mut Setting)| {
-            let mut setting = Setting::default();
+    fn invalid_options_are_refused() {
+        assert_eq!(MeshSetting::default().check(), Ok(()));
+        let refused = |change: fn(&mut MeshSetting)| {
+            let mut setting = MeshSetting::default();
             change(&mut setting);
             setting.check().unwrap_err().to_string()
         };

@@ -1,29 +1,29 @@
-//! What is claimed, and whether it comes out.
+//! Claims about an experiment, each with its verdict.
 
 use super::Section;
 use serde::Serialize;
 
 /// The authors of the paper that an experiment repeats.
 pub(crate) const PAPER: &str = "the paper";
-/// Ourselves.
+/// The authors of this platform.
 pub(crate) const OURS: &str = "Ecumene";
 
-/// One claim.
+/// One claim of a paper or of ours, with what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
-    /// What is said.
+pub struct ExperimentClaim {
+    /// The claim in words, with its unit.
     pub claim: String,
-    /// Who says it.
+    /// Author of the claim: `the paper` or `Ecumene`.
     pub by: &'static str,
-    /// What was found, as a number.
+    /// The number that was measured here.
     pub ours: f64,
-    /// Within which bounds that agrees.
+    /// The bounds within which the number agrees, in words.
     pub bound: String,
-    /// Whether it agrees.
+    /// True if the number lies within the bounds.
     pub holds: bool,
 }
 
-impl Claim {
+impl ExperimentClaim {
     pub(crate) fn at_most(claim: String, by: &'static str, ours: f64, most: f64) -> Self {
         Self { claim, by, ours, bound: format!("at most {most}"), holds: ours <= most }
     }
@@ -37,8 +37,8 @@ impl Claim {
     }
 }
 
-/// All claims with their verdicts; numbers with so many digits.
-pub(crate) fn verdicts(claims: Vec<Claim>, note: String, digits: usize) -> Section {
+/// A table of all claims with their verdicts; numbers with `digits` digits after the point.
+pub(crate) fn verdicts(claims: Vec<ExperimentClaim>, note: String, digits: usize) -> Section {
     let header = ["claim", "by", "ours", "agrees if", "verdict"].map(str::to_owned).into();
     let rows = claims.into_iter().map(|it| {
         let verdict = if it.holds { "holds" } else { "does not come out" };

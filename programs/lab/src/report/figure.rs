@@ -1,6 +1,6 @@
-//! Curves with the paper's beside ours.
+//! Figures: our curves with the paper's beside them.
 //!
-//! Everything plotters is in this file, so that it can be replaced.
+//! Only this file uses the crate plotters, so that it can be replaced.
 
 use super::ReportError;
 use plotters::element::DashedPathElement;
@@ -10,11 +10,11 @@ pub(crate) use plotters::prelude::SeriesLabelPosition;
 
 const SIZE: (u32, u32) = (860, 520);
 const FONT: &str = "sans-serif";
-/// Axes that end below this have tenths.
+/// Axes that end below this are labelled with tenths.
 const FINE_BELOW: f64 = 10.0;
-/// How much higher than its highest point a figure is, so that a key above the curves hides none.
+/// Factor by which a figure is higher than its highest point, so that the key above the curves hides none.
 const HEADROOM: f64 = 1.3;
-/// Told apart by colour-blind readers too (Okabe and Ito).
+/// Colours that colour-blind readers can tell apart, too (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
     RGBColor(0, 114, 178),
@@ -25,41 +25,42 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
 ];
 
-/// One curve: its name, its points, and the paper's points if it has them.
+/// One curve: its name, our points, and the paper's points if the paper has any.
 pub(crate) struct Curve {
     pub(crate) name: String,
     pub(crate) ours: Vec<(f64, f64)>,
     pub(crate) paper: Vec<(f64, f64)>,
 }
 
-/// The words around a figure.
-pub(crate) struct Frame<'a> {
+/// The title, the axes and the place of the key of a figure.
+pub(crate) struct FigureFrame<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
-    /// Where the key does not hide a curve.
+    /// Place of the key, chosen so that it hides no curve.
     pub(crate) key: SeriesLabelPosition,
 }
 
 /// Draws the curves as SVG.
-pub(crate) fn draw(frame: &Frame<'_>, curves: &[Curve]) -> Result<String, ReportError> {
+pub(crate) fn draw(frame: &FigureFrame<'_>, curves: &[Curve]) -> Result<String, ReportError> {
     let mut svg = String::new();
     draw_into(&mut svg, frame, curves).map_err(|error| ReportError::Draw(error.to_string()))?;
     Ok(svg)
 }
 
-/// A number on an axis.
+/// The text of a number on an axis.
 fn label(number: f64, fine: bool) -> String {
     let text = if fine { format!("{number:.1}") } else { format!("{number:.0}") };
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+type DrawResult = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-fn draw_into(svg: &mut String, frame: &Frame<'_>, curves: &[Curve]) -> Drawn {
+fn draw_into(svg: &mut String, frame: &FigureFrame<'_>, curves: &[Curve]) -> DrawResult {
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     let points = || curves.iter().flat_map(|it| it.ours.iter().chain(&it.paper));
+    // At least 1, so that an empty figure has axes, too.
     let top = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(1.0, f64::max) * 1.05;
     let mut chart = ChartBuilder::on(&area)
         .caption(frame.title, (FONT, 24))

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-/// A table with its title and what is to be said about it.
+/// A table with its title and a note about it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Section {
     pub(crate) title: String,
@@ -13,7 +13,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// For a terminal.
+    /// The section as text for a terminal.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(self.header.clone());

@@ -1,49 +1,50 @@
-//! What the paper claims, and what we claim, one by one, and whether it comes out.
+//! The claims of the paper and ours, one by one, compared with what was measured.
 
-use super::oracle::Sample;
-use super::part::Measured;
+use super::oracle::OverlaySample;
+use super::part::VastMeasurements;
 use super::series::Series;
-use super::setting::{Options, Protocol, Sizes, Walk};
+use super::setting::{MessageSizes, Protocol, VastOptions, WalkPattern};
 use crate::report::{OURS, PAPER};
-use overlay::Config;
+use overlay::PeerConfig;
 
-pub use crate::report::Claim;
+pub use crate::report::ExperimentClaim;
 
-/// What the paper says of averages is compared with runs as long as its own.
+/// Length of the paper's runs in hours; its averages are compared with runs at least as long.
 const FULL_HOURS: f64 = 6.0;
 
-/// What holds for ours holds with losses up to this share, and with sessions of at least so many minutes.
+/// Our claims hold with losses up to this share, and with sessions of at least so many minutes.
 const LOSS_MAX: f64 = 0.05;
 const SESSION_MINUTES_MIN: f64 = 30.0;
 
-/// How long after a failure of many nobody must be missing any more, and how long after a cut the overlay must be one
-/// again, in seconds.
+/// Seconds after a failure of many peers from which on no neighbour may be missing, and seconds after a cut from which
+/// on the overlay must be in one piece again.
 const AFTER_FAILURE: f64 = 10.0;
 const AFTER_CUT: f64 = 15.0;
 
-/// So long after a cut the overlay is not judged by what holds otherwise.
+/// Seconds after a cut for which the other claims do not count.
 const EXCUSED: f64 = 30.0;
 
-/// What more peers may cost each of them more, if the world is as sparse.
+/// Factor by which the cost per peer may grow with the number of peers, at the same density.
 const FLAT: f64 = 1.1;
 
-/// Why some claims may be absent.
+/// The note that tells a reader why some claims may be absent.
 pub const NOTE: &str = "The paper's averages are compared only with what it ran: 500 peers, six hours, no loss; our own claims \
                         hold for any length, up to 5 % loss and sessions of 30 minutes.";
 
 /// Every claim about which something was measured.
-pub fn claims(measured: &Measured) -> Vec<Claim> {
+pub fn claims(measured: &VastMeasurements) -> Vec<ExperimentClaim> {
     measured.run.iter().flat_map(of_run).chain(flat(&measured.scaling)).collect()
 }
 
-/// Those that do not come out.
-pub fn failures(measured: &Measured) -> Vec<Claim> {
+/// The claims that do not hold.
+pub fn failures(measured: &VastMeasurements) -> Vec<ExperimentClaim> {
     claims(measured).into_iter().filter(|it| !it.holds).collect()
 }
 
-fn of_run(series: &Series) -> Vec<Claim> {
+fn of_run(series: &Series) -> Vec<ExperimentClaim> {
     let options = series.options();
-    if options.name() == "fixed" && options.movement == Walk::Gathering {
+    // Crowds are outside of the paper's world, so other claims apply to them.
+    if options.name() == "fixed" && options.movement == WalkPattern::Gathering {
         return bears_crowds(series);
     }
     if !is_in_the_papers_world(options) {
@@ -55,25 +56,27 @@ fn of_run(series: &Series) -> Vec<Claim> {
         && options.cut.is_none();
     let full = FULL_HOURS <= options.hours && options.peers == 500;
     match (options.name(), options.movement) {
-        ("paper", Walk::Random) if calm && full => stays_together(series),
-        ("paper", Walk::Groups) if calm && full => falls_apart(series),
-        ("paper-insert", Walk::Groups) if calm => one_rule(series),
-        ("fixed", Walk::Random | Walk::Groups) if is_bearable(options) => holds_together(series),
+        ("paper", WalkPattern::Random) if calm && full => stays_together(series),
+        ("paper", WalkPattern::Groups) if calm && full => falls_apart(series),
+        ("paper-insert", WalkPattern::Groups) if calm => one_rule(series),
+        ("fixed", WalkPattern::Random | WalkPattern::Groups) if is_bearable(options) => {
+            holds_together(series)
+        }
         _ => Vec::new(),
     }
 }
 
-fn is_in_the_papers_world(options: &Options) -> bool {
-    let paper = Options::paper(options.movement);
+fn is_in_the_papers_world(options: &VastOptions) -> bool {
+    let paper = VastOptions::paper(options.movement);
     (options.rate, options.aoi, options.speed, options.world)
         == (paper.rate, paper.aoi, paper.speed, paper.world)
 }
 
-fn is_bearable(options: &Options) -> bool {
+fn is_bearable(options: &VastOptions) -> bool {
     options.loss <= LOSS_MAX && options.churn_minutes.is_none_or(|it| SESSION_MINUTES_MIN <= it)
 }
 
-/// A claim's words, after whose run it is.
+/// The text of a claim: the name of the series, the pattern of walking, and `what`.
 fn said(series: &Series, what: &str) -> String {
     format!("{}, {}: {what}", series.name, series.options().movement.name())
 }
@@ -82,106 +85,114 @@ fn mean(series: &Series, name: &str) -> f64 {
     series.mean().at(name).unwrap_or(f64::NAN)
 }
 
-fn table_1(series: &Series, bounds: (f64, f64)) -> Option<Claim> {
+fn table_1(series: &Series, bounds: (f64, f64)) -> Option<ExperimentClaim> {
     let kilobytes = mean(series, "average_bytes_per_second") / 1e3;
     let claim = said(series, "kilobytes per second that a peer sends (table 1)");
-    let comparable = series.options().sizes == Sizes::Paper;
-    comparable.then(|| Claim::within(claim, PAPER, kilobytes, bounds))
+    // The paper's table counts OverSim's sizes.
+    let comparable = series.options().sizes == MessageSizes::Paper;
+    comparable.then(|| ExperimentClaim::within(claim, PAPER, kilobytes, bounds))
 }
 
-fn table_2(series: &Series, bounds: (f64, f64)) -> Claim {
-    Claim::within(said(series, "neighbours (table 2)"), PAPER, mean(series, "neighbours"), bounds)
+fn table_2(series: &Series, bounds: (f64, f64)) -> ExperimentClaim {
+    ExperimentClaim::within(said(series, "neighbours (table 2)"), PAPER, mean(series, "neighbours"), bounds)
 }
 
-fn stays_together(series: &Series) -> Vec<Claim> {
+fn stays_together(series: &Series) -> Vec<ExperimentClaim> {
     let largest = said(series, "per cent of peers in the largest component, worst sample");
     let missing = said(series, "missing entries per peer (figure 3)");
-    let mut claims: Vec<Claim> = table_1(series, (0.73, 0.90)).into_iter().collect();
+    let mut claims: Vec<ExperimentClaim> = table_1(series, (0.73, 0.90)).into_iter().collect();
     claims.extend([
         table_2(series, (5.3, 6.2)),
-        Claim::at_least(largest, PAPER, mean(series, "largest_worst"), 98.0),
-        Claim::at_most(missing, PAPER, mean(series, "missing"), 0.3),
+        ExperimentClaim::at_least(largest, PAPER, mean(series, "largest_worst"), 98.0),
+        ExperimentClaim::at_most(missing, PAPER, mean(series, "missing"), 0.3),
     ]);
     claims
 }
 
-fn falls_apart(series: &Series) -> Vec<Claim> {
+fn falls_apart(series: &Series) -> Vec<ExperimentClaim> {
     let parts = said(series, "components, at most");
     let missing = said(series, "missing entries per peer (figure 4)");
-    let mut claims: Vec<Claim> = table_1(series, (1.1, 1.35)).into_iter().collect();
+    let mut claims: Vec<ExperimentClaim> = table_1(series, (1.1, 1.35)).into_iter().collect();
     claims.extend([
         table_2(series, (8.0, 10.0)),
-        Claim::at_least(parts, PAPER, mean(series, "components_max"), 30.0),
-        Claim::at_least(missing, PAPER, mean(series, "missing"), 2.0),
+        ExperimentClaim::at_least(parts, PAPER, mean(series, "components_max"), 30.0),
+        ExperimentClaim::at_least(missing, PAPER, mean(series, "missing"), 2.0),
     ]);
     claims
 }
 
-/// That the collapse comes from one rule is ours: the paper names two others as well.
-fn one_rule(series: &Series) -> Vec<Claim> {
+/// The claim that the collapse comes from one rule is ours: the paper names two other causes as well.
+fn one_rule(series: &Series) -> Vec<ExperimentClaim> {
     let parts = said(series, "components, at most");
     let missing = said(series, "missing entries per peer");
     vec![
-        Claim::at_most(parts, OURS, mean(series, "components_max"), 2.0),
-        Claim::at_most(missing, OURS, mean(series, "missing"), 0.6),
+        ExperimentClaim::at_most(parts, OURS, mean(series, "components_max"), 2.0),
+        ExperimentClaim::at_most(missing, OURS, mean(series, "missing"), 0.6),
     ]
 }
 
-/// However many come together.
-fn bears_crowds(series: &Series) -> Vec<Claim> {
+/// The claims about crowds, however many peers gather.
+fn bears_crowds(series: &Series) -> Vec<ExperimentClaim> {
     let most = series.runs.iter().map(|it| it.summary.maximum_packet_bytes_per_second).fold(0.0, f64::max);
     let capped = said(series, "bytes that a peer sends in one second, headers included, at most");
-    let near = said(series, "per cent of everybody's eight nearest whose every step is heard");
-    let cap = Config::fixed().uplink.map(|cap| Claim::at_most(capped, OURS, most, f64::from(cap)));
+    let near = said(series, "per cent of each peer's eight nearest whose every step is heard");
+    let cap =
+        PeerConfig::fixed().uplink.map(|cap| ExperimentClaim::at_most(capped, OURS, most, f64::from(cap)));
     let calm = series.options().loss == 0.0;
-    let near = calm.then(|| Claim::at_least(near, OURS, mean(series, "near_percent"), 99.0));
+    let near = calm.then(|| ExperimentClaim::at_least(near, OURS, mean(series, "near_percent"), 99.0));
     cap.into_iter().chain(near).collect()
 }
 
-fn holds_together(series: &Series) -> Vec<Claim> {
+fn holds_together(series: &Series) -> Vec<ExperimentClaim> {
     let all = || series.runs.iter().flat_map(|it| settled(it.settled_at, &it.samples));
     let options = series.options();
-    let calm: Vec<&Sample> = all().filter(|it| !is_excused(options, it.t)).collect();
+    let calm: Vec<&OverlaySample> = all().filter(|it| !is_excused(options, it.t)).collect();
+    // A run that ends before all peers have joined has no sample to judge.
     if calm.is_empty() {
         return Vec::new();
     }
-    let mean = |of: fn(&Sample) -> f64| calm.iter().map(|it| of(it)).sum::<f64>() / calm.len() as f64;
+    let mean = |of: fn(&OverlaySample) -> f64| calm.iter().map(|it| of(it)).sum::<f64>() / calm.len() as f64;
     let worst = calm.iter().map(|it| it.consistency).fold(100.0, f64::min);
     let parts = calm.iter().map(|it| it.components).max().unwrap_or(0);
     let found: u64 = series.runs.iter().flat_map(|it| &it.violations).map(|it| it.count).sum();
     let mut claims = vec![
-        Claim::at_least(said(series, "consistency, %, mean"), OURS, mean(|it| it.consistency), 99.9),
-        Claim::at_least(said(series, "consistency, %, worst sample"), OURS, worst, 99.0),
-        Claim::at_most(said(series, "components, at most"), OURS, parts as f64, 1.0),
-        Claim::at_most(said(series, "missing entries per peer"), OURS, mean(|it| it.missing), 0.2),
-        Claim::at_most(said(series, "what the checkers found wrong"), OURS, found as f64, 0.0),
+        ExperimentClaim::at_least(
+            said(series, "consistency, %, mean"),
+            OURS,
+            mean(|it| it.consistency),
+            99.9,
+        ),
+        ExperimentClaim::at_least(said(series, "consistency, %, worst sample"), OURS, worst, 99.0),
+        ExperimentClaim::at_most(said(series, "components, at most"), OURS, parts as f64, 1.0),
+        ExperimentClaim::at_most(said(series, "missing entries per peer"), OURS, mean(|it| it.missing), 0.2),
+        ExperimentClaim::at_most(said(series, "what the checkers found wrong"), OURS, found as f64, 0.0),
     ];
     claims.extend(options.fail.and_then(|(_, at)| {
         let after = all().filter(|it| at as f64 + AFTER_FAILURE <= it.t).map(|it| it.consistency);
         let claim = said(series, "consistency, %, worst sample from 10 s after the failure on");
-        after.reduce(f64::min).map(|it| Claim::at_least(claim, OURS, it, 99.9))
+        after.reduce(f64::min).map(|it| ExperimentClaim::at_least(claim, OURS, it, 99.9))
     }));
     claims.extend(options.cut.and_then(|(lasts, at)| {
         let after = all().filter(|it| (at + lasts) as f64 + AFTER_CUT <= it.t).map(|it| it.components);
         let claim = said(series, "components, at most, from 15 s after the cut was mended on");
-        after.max().map(|it| Claim::at_most(claim, OURS, it as f64, 1.0))
+        after.max().map(|it| ExperimentClaim::at_most(claim, OURS, it as f64, 1.0))
     }));
     claims
 }
 
-fn settled(at: f64, samples: &[Sample]) -> impl Iterator<Item = &Sample> {
+fn settled(at: f64, samples: &[OverlaySample]) -> impl Iterator<Item = &OverlaySample> {
     samples.iter().filter(move |it| at <= it.t)
 }
 
-/// Whether a failure or a cut has just been, or is.
-fn is_excused(options: &Options, t: f64) -> bool {
+/// Returns whether a failure or a cut is under way or was shortly before.
+fn is_excused(options: &VastOptions, t: f64) -> bool {
     let fails = options.fail.is_some_and(|(_, at)| (at as f64..at as f64 + AFTER_FAILURE).contains(&t));
     let cut = |(lasts, at): (u64, u64)| (at as f64..(at + lasts) as f64 + EXCUSED).contains(&t);
     fails || options.cut.is_some_and(cut)
 }
 
-/// What a peer sends does not depend on how many there are.
-fn flat(rows: &[Series]) -> Vec<Claim> {
+/// The claims that a peer's traffic does not depend on the number of peers.
+fn flat(rows: &[Series]) -> Vec<ExperimentClaim> {
     let [first, .., last] = rows else { return Vec::new() };
     let ratio = |name| mean(last, name) / mean(first, name);
     let words = |what: &str| {
@@ -194,19 +205,24 @@ fn flat(rows: &[Series]) -> Vec<Claim> {
         )
     };
     vec![
-        Claim::at_most(words("bytes that a peer sends"), PAPER, ratio("average_bytes_per_second"), FLAT),
-        Claim::at_most(words("neighbours"), PAPER, ratio("neighbours"), FLAT),
+        ExperimentClaim::at_most(
+            words("bytes that a peer sends"),
+            PAPER,
+            ratio("average_bytes_per_second"),
+            FLAT,
+        ),
+        ExperimentClaim::at_most(words("neighbours"), PAPER, ratio("neighbours"), FLAT),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::part::Part;
-    use super::super::results::{Cost, Results, Summary};
+    use super::super::part::VastPart;
+    use super::super::results::{Cost, Summary, VastResults};
     use super::*;
 
-    fn series(options: Options, summary: Summary, samples: Vec<Sample>) -> Series {
-        let run = Results {
+    fn series(options: VastOptions, summary: Summary, samples: Vec<OverlaySample>) -> Series {
+        let run = VastResults {
             experiment: "vast",
             options: options.clone(),
             samples,
@@ -221,12 +237,12 @@ mod tests {
     }
 
     fn failing(series: Series) -> String {
-        let measured = Measured { run: vec![series], ..Measured::default() };
+        let measured = VastMeasurements { run: vec![series], ..VastMeasurements::default() };
         failures(&measured).into_iter().map(|it| it.claim).collect::<Vec<_>>().join("; ")
     }
 
     fn count(series: Series) -> usize {
-        claims(&Measured { run: vec![series], ..Measured::default() }).len()
+        claims(&VastMeasurements { run: vec![series], ..VastMeasurements::default() }).len()
     }
 
     fn random() -> Summary {
@@ -254,63 +270,68 @@ mod tests {
         let judged = |walk, good: fn() -> Summary, change: fn(&mut Summary)| {
             let mut summary = good();
             change(&mut summary);
-            failing(series(Options::paper(walk), summary, Vec::new()))
+            failing(series(VastOptions::paper(walk), summary, Vec::new()))
         };
-        assert_eq!(judged(Walk::Random, random, |_| ()), "");
-        assert_eq!(judged(Walk::Groups, groups, |_| ()), "");
-        assert!(judged(Walk::Random, random, |it| it.average_bytes_per_second = 910.0).contains("table 1"));
-        assert!(judged(Walk::Random, random, |it| it.neighbours = 5.2).contains("table 2"));
-        assert!(judged(Walk::Random, random, |it| it.largest_worst = 97.0).contains("largest"));
-        assert!(judged(Walk::Random, random, |it| it.missing = 0.4).contains("figure 3"));
-        assert!(judged(Walk::Groups, groups, |it| it.components_max = 20).contains("components"));
-        assert!(judged(Walk::Groups, groups, |it| it.missing = 1.0).contains("figure 4"));
+        assert_eq!(judged(WalkPattern::Random, random, |_| ()), "");
+        assert_eq!(judged(WalkPattern::Groups, groups, |_| ()), "");
+        assert!(
+            judged(WalkPattern::Random, random, |it| it.average_bytes_per_second = 910.0).contains("table 1")
+        );
+        assert!(judged(WalkPattern::Random, random, |it| it.neighbours = 5.2).contains("table 2"));
+        assert!(judged(WalkPattern::Random, random, |it| it.largest_worst = 97.0).contains("largest"));
+        assert!(judged(WalkPattern::Random, random, |it| it.missing = 0.4).contains("figure 3"));
+        assert!(judged(WalkPattern::Groups, groups, |it| it.components_max = 20).contains("components"));
+        assert!(judged(WalkPattern::Groups, groups, |it| it.missing = 1.0).contains("figure 4"));
     }
 
     #[test]
     fn the_papers_averages_are_not_compared_with_other_worlds() {
-        let short = Options { hours: 1.0, ..Options::paper(Walk::Random) };
-        let wide = Options { aoi: 90.0, ..Options::paper(Walk::Random) };
-        let lossy = Options { loss: 0.01, ..Options::paper(Walk::Random) };
+        let short = VastOptions { hours: 1.0, ..VastOptions::paper(WalkPattern::Random) };
+        let wide = VastOptions { aoi: 90.0, ..VastOptions::paper(WalkPattern::Random) };
+        let lossy = VastOptions { loss: 0.01, ..VastOptions::paper(WalkPattern::Random) };
         let counts = [short, wide, lossy].map(|it| count(series(it, random(), Vec::new())));
         assert_eq!(counts, [0, 0, 0]);
-        let wire = Options { sizes: Sizes::Wire, ..Options::paper(Walk::Random) };
+        let wire = VastOptions { sizes: MessageSizes::Wire, ..VastOptions::paper(WalkPattern::Random) };
         assert_eq!(count(series(wire, random(), Vec::new())), 3);
     }
 
-    fn sample(t: f64) -> Sample {
-        Sample { t, consistency: 100.0, components: 1, ..Sample::default() }
+    fn sample(t: f64) -> OverlaySample {
+        OverlaySample { t, consistency: 100.0, components: 1, ..OverlaySample::default() }
     }
 
     #[test]
     fn ours_is_excused_for_a_while_and_then_judged() {
-        let calm = Options { protocol: Protocol::Fixed, hours: 0.1, ..Options::paper(Walk::Groups) };
-        let judged = |options: &Options, samples: &[Sample]| {
+        let calm =
+            VastOptions { protocol: Protocol::Fixed, hours: 0.1, ..VastOptions::paper(WalkPattern::Groups) };
+        let judged = |options: &VastOptions, samples: &[OverlaySample]| {
             failing(series(options.clone(), Summary::default(), samples.to_vec()))
         };
-        let torn = |t| Sample { components: 2, consistency: 50.0, ..sample(t) };
-        // Before everybody has joined nothing is judged.
+        let torn = |t| OverlaySample { components: 2, consistency: 50.0, ..sample(t) };
+        // Samples before all peers have joined do not count.
         assert_eq!(judged(&calm, &[torn(100.0), sample(200.0)]), "");
         assert!(judged(&calm, &[sample(110.0), torn(200.0)]).contains("components, at most"));
-        let cut = Options { cut: Some((60, 200)), ..calm.clone() };
+        let cut = VastOptions { cut: Some((60, 200)), ..calm.clone() };
         assert_eq!(judged(&cut, &[sample(110.0), torn(255.0), torn(270.0), sample(280.0)]), "");
         let late = judged(&cut, &[sample(110.0), torn(276.0), sample(300.0)]);
         assert!(late.contains("15 s after the cut") && !late.contains("consistency"), "{late}");
-        let fail = Options { fail: Some((25, 200)), ..calm };
+        let fail = VastOptions { fail: Some((25, 200)), ..calm };
         assert_eq!(judged(&fail, &[sample(110.0), torn(205.0), sample(210.0)]), "");
         assert!(judged(&fail, &[sample(110.0), torn(211.0)]).contains("10 s after the failure"));
-        let lossy = Options { loss: 0.2, ..fail };
+        let lossy = VastOptions { loss: 0.2, ..fail };
         assert_eq!(judged(&lossy, &[sample(110.0), torn(211.0)]), "", "nothing is claimed of so many losses");
     }
 
     #[test]
     fn larger_worlds_must_not_cost_more() {
         let row = |peers, bytes| {
-            let options = Options { peers, ..Options::of(Part::Scaling) };
+            let options = VastOptions { peers, ..VastOptions::of(VastPart::Scaling) };
             let summary = Summary { average_bytes_per_second: bytes, neighbours: 9.0, ..Summary::default() };
             series(options, summary, Vec::new())
         };
-        let measured =
-            |last| Measured { scaling: vec![row(500, 1_000.0), row(4_000, last)], ..Measured::default() };
+        let measured = |last| VastMeasurements {
+            scaling: vec![row(500, 1_000.0), row(4_000, last)],
+            ..VastMeasurements::default()
+        };
         assert_eq!((failures(&measured(1_090.0)).len(), claims(&measured(1_090.0)).len()), (0, 2));
         assert_eq!(failures(&measured(1_110.0)).len(), 1);
     }

@@ -1,60 +1,61 @@
-//! How long it takes until a step is heard: from the mover's step to the moment in which somebody who knows it hears of it.
+//! Delays of steps: from a mover's step to its arrival at a peer that has the mover in its list.
 //!
-//! A run of six hours has some hundred million such moments, so only every sixteenth step is looked at. Between two of them
-//! lie ten seconds, much longer than any line takes: of each walker only the last one has to be kept.
+//! A run of six hours has some hundred million arrivals, so only every sixteenth step counts. Between two counted steps
+//! of a walker lie ten seconds, much longer than any line takes: so only the last one of each walker has to be kept.
 
 use hdrhistogram::Histogram;
 use machine::{Address, Span, Time};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// One step of so many is looked at.
+/// One step in this many counts.
 const EVERY: u32 = 16;
 
-/// The longest delay that is told apart from longer ones.
+/// The longest delay that the histogram distinguishes from longer ones.
 const LONGEST: Span = Span::from_secs(60);
 
-/// Everybody's last step that is looked at, and the delays so far. All seats of a run share it.
+/// The last counted step of every walker, and the delays so far. All slots of a run share it.
 #[derive(Clone, Debug)]
-pub struct Delays(Rc<RefCell<Inner>>);
+pub struct Delays(Rc<RefCell<DelayRecords>>);
 
 #[derive(Debug)]
-struct Inner {
-    /// By walker: which step, and when.
+struct DelayRecords {
+    /// Number and time of the last counted step, by walker.
     steps: Vec<(u32, Time)>,
     delays: Histogram<u64>,
 }
 
 impl Delays {
-    /// Nobody has made a step yet.
+    /// Delays before the first step of so many walkers.
     pub fn new(walkers: u32) -> Self {
-        let delays = Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("bounds that can be");
+        let delays = Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("these bounds are valid");
         let steps = vec![(0, Time::ZERO); walkers as usize];
-        Self(Rc::new(RefCell::new(Inner { steps, delays })))
+        Self(Rc::new(RefCell::new(DelayRecords { steps, delays })))
     }
 
-    /// Whether a step is looked at. The word with number zero is that of somebody who joins, and no step.
+    /// Returns whether a step counts. Number zero is the first message of a joining peer, and no step.
     pub const fn counts(sequence: u32) -> bool {
         0 < sequence && sequence.is_multiple_of(EVERY)
     }
 
-    /// Somebody makes a step that is looked at.
+    /// Notes a counted step of a walker.
     pub fn stepped(&self, now: Time, who: Address, sequence: u32) {
         if let Some(step) = self.0.borrow_mut().steps.get_mut(who.0 as usize) {
             *step = (sequence, now);
         }
     }
 
-    /// Somebody hears of a step that is looked at.
+    /// Notes that a counted step of a walker arrived at a peer.
     pub fn heard(&self, now: Time, of: Address, sequence: u32) {
         let inner = &mut *self.0.borrow_mut();
+        // An arrival of any other step than the last counted one is ignored.
         let step = inner.steps.get(of.0 as usize).filter(|it| it.0 == sequence);
         if let Some((_, at)) = step {
             inner.delays.saturating_record(now.since(*at).as_micros());
         }
     }
 
-    /// The mean and what 99 of 100 are below, in milliseconds.
+    /// The mean and the 99th percentile, in milliseconds.
     pub fn mean_and_p99_ms(&self) -> (f64, f64) {
         let delays = &self.0.borrow().delays;
         if delays.is_empty() {

@@ -1,12 +1,12 @@
-//! VAST, the experiment of Backhaus and Krause (2007): players who tell each other where they are, and whether they stay
-//! together.
+//! VAST, the experiment of Backhaus and Krause (2007): peers that tell each other where they are, and whether their
+//! overlay stays together.
 //!
-//! Reading order: `setting` (what may be chosen), `node` (a peer in its seat), `network` (all
-//! seats and the lines between them), `walkers` (who joins, steps and leaves when), `world` (a run), `observations` (what is
-//! seen of it), `oracle` (the overlay as it should be), `checkers` (what must hold all the time), `sightings` (who comes into view, and
-//! when they are heard), `delays` (when steps are heard), `traffic` (who sends how much), `results` (what came of it, in the
-//! paper's terms), `series` (several runs together), `ablation` (which cure cures what), `part` (everything that is to be
-//! run), `claims` (what should come out), `report` (tables, figures, a page).
+//! Reading order: `setting` (the options), `node` (a peer in its slot), `network` (all slots and the lines between
+//! them), `walkers` (when each peer joins, steps and leaves), `world` (a run), `observations` (what is recorded of it),
+//! `oracle` (the overlay as it should be), `checkers` (the rules that must hold all the time), `sightings` (when peers
+//! in view are heard first), `delays` (when steps arrive), `traffic` (bytes sent and received), `results` (a run in the
+//! paper's terms), `series` (several runs together), `ablation` (which change cures what), `part` (everything that is
+//! to be run), `claims` (the expected results), `report` (tables, figures, a page).
 
 mod ablation;
 mod checkers;
@@ -26,11 +26,11 @@ mod traffic;
 mod walkers;
 mod world;
 
-pub use checkers::Violation;
-pub use claims::{Claim, claims, failures};
-pub use oracle::Sample;
-pub use part::{Measured, Part, Plan, measure};
-pub use results::{Cost, Results, Summary};
-pub use series::{Numbers, Series};
-pub use setting::{Joins, Options, Protocol, SettingError, Sizes, Walk, case};
-pub use world::{Case, Dot, Map, Ran, run};
+pub use checkers::OverlayViolation;
+pub use claims::{ExperimentClaim, claims, failures};
+pub use oracle::OverlaySample;
+pub use part::{VastMeasurements, VastPart, VastPlan, measure};
+pub use results::{Cost, Summary, VastResults};
+pub use series::{Series, SummaryNumbers};
+pub use setting::{Joins, MessageSizes, Protocol, VastOptions, VastSettingError, WalkPattern, case};
+pub use world::{MapDot, OverlayMap, VastCase, VastOutcome, run};

@@ -1,16 +1,18 @@
-//! The machines of the experiment: seats in which a peer sits or not, and one rendezvous.
+//! The machines of the experiment: a slot for every peer, empty while the player is away, and one rendezvous.
 
 use super::delays::Delays;
-use machine::{Address, Effect, Input, Machine, Outbox, Time};
-use overlay::{Command, Credentials, Event, HEADERS, Info, Member, Msg, Peer, Rendezvous};
-use sim::crowd::{Sides, WalkerId};
+use machine::{Address, Input, Machine, Outbox, Output, Time};
+use overlay::{
+    HEADERS, Info, OverlayMsg, Peer, PeerCommand, PeerCredentials, PeerEvent, Rendezvous, RendezvousCommand,
+};
+use sim::crowd::{CutSides, WalkerId};
 use std::sync::Arc;
 use wire::Message as _;
 
-/// Credentials as long as a signature. Who may play is not what is measured here, but what it weighs to show it.
-pub struct Signature;
+/// Credentials of the length of a signature. The experiment measures what they cost, not whom they admit.
+pub struct SignatureCredentials;
 
-impl Credentials for Signature {
+impl PeerCredentials for SignatureCredentials {
     fn show(&self, me: &Info) -> Vec<u8> {
         vec![me.address.0 as u8; 64]
     }
@@ -20,76 +22,75 @@ impl Credentials for Signature {
     }
 }
 
-/// A seat, or the rendezvous.
-pub enum Node {
-    /// Where a peer is, or is not.
-    Seat(Box<Seat>),
-    /// Whom everybody asks first.
+/// A machine of the experiment: a slot for a peer, or the rendezvous.
+pub enum VastNode {
+    /// A slot, with or without a peer.
+    PeerSlot(Box<PeerSlot>),
+    /// The rendezvous, where searches begin.
     Rendezvous(Rendezvous),
 }
 
-/// Where a player's peer is while they play.
-pub struct Seat {
-    /// Who sits there.
+/// The slot of one player: holds the peer while the player is in the world.
+pub struct PeerSlot {
     peer: Option<Peer>,
-    /// What has left the seat since they sit there.
-    left: Left,
-    part: Outbox<Msg, Event>,
+    /// Bytes that have left the slot since the peer was put into it.
+    left: OutgoingBytes,
+    part: Outbox<OverlayMsg, PeerEvent>,
     scratch: Vec<u8>,
-    /// How the network is divided, if it is.
-    pub sides: Option<Arc<Sides>>,
-    /// Who is a server, and reached from everywhere.
+    /// The two sides of a divided network.
+    pub sides: Option<Arc<CutSides>>,
+    /// Address of the rendezvous, which both sides reach.
     pub server: Address,
-    /// How many bytes were heard here so far, by the paper's sizes.
+    /// Bytes received here so far, by the paper's sizes.
     pub received: u64,
-    /// When steps are made and heard.
+    /// Records of steps and their arrivals.
     pub delays: Delays,
 }
 
-/// Bytes that left a seat, whatever the peer says.
+/// Bytes that left a slot, counted apart from the peer's own account, which a checker compares with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Left {
-    /// By the paper's sizes.
+pub struct OutgoingBytes {
+    /// Bytes by the paper's sizes.
     pub paper: u64,
-    /// As they are.
+    /// Bytes in our encoding, without headers.
     pub wire: u64,
-    /// As they are, with headers.
+    /// Bytes in our encoding, headers included.
     pub line: u64,
 }
 
-/// What the experiment tells a node.
+/// A command of the experiment to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// To a peer.
-    Peer(Command),
-    /// To the rendezvous.
-    Member(Member),
+pub enum VastCommand {
+    /// A command to the peer in a slot.
+    Peer(PeerCommand),
+    /// A command to the rendezvous itself.
+    Rendezvous(RendezvousCommand),
 }
 
-impl Node {
-    /// The seat.
-    pub fn seat(&self) -> Option<&Seat> {
+impl VastNode {
+    /// The slot, unless this is the rendezvous.
+    pub fn slot(&self) -> Option<&PeerSlot> {
         match self {
-            Self::Seat(seat) => Some(seat),
+            Self::PeerSlot(slot) => Some(slot),
             Self::Rendezvous(_) => None,
         }
     }
 
-    /// The seat, to sit down or stand up.
-    pub fn seat_mut(&mut self) -> Option<&mut Seat> {
+    /// The slot, to put a peer in or to take it out.
+    pub fn slot_mut(&mut self) -> Option<&mut PeerSlot> {
         match self {
-            Self::Seat(seat) => Some(seat),
+            Self::PeerSlot(slot) => Some(slot),
             Self::Rendezvous(_) => None,
         }
     }
 }
 
-impl Seat {
-    /// Where nobody sits yet.
+impl PeerSlot {
+    /// A slot without a peer.
     pub const fn new(server: Address, delays: Delays) -> Self {
         Self {
             peer: None,
-            left: Left { paper: 0, wire: 0, line: 0 },
+            left: OutgoingBytes { paper: 0, wire: 0, line: 0 },
             part: Outbox::new(),
             scratch: Vec::new(),
             sides: None,
@@ -99,34 +100,40 @@ impl Seat {
         }
     }
 
-    /// Who sits there.
+    /// The peer in the slot, if there is one.
     pub const fn peer(&self) -> Option<&Peer> {
         self.peer.as_ref()
     }
 
-    /// What has left the seat since they sit there.
-    pub const fn left(&self) -> Left {
+    /// Bytes that have left the slot since the peer was put into it.
+    pub const fn left(&self) -> OutgoingBytes {
         self.left
     }
 
-    /// Somebody sits down.
-    pub fn sit(&mut self, peer: Peer) {
-        (self.peer, self.left) = (Some(peer), Left::default());
+    /// Puts a new peer into the slot.
+    pub fn place_peer(&mut self, peer: Peer) {
+        (self.peer, self.left) = (Some(peer), OutgoingBytes::default());
     }
 
-    /// Whoever sits there stands up.
-    pub const fn stand(&mut self) -> Option<Peer> {
+    /// Takes the peer out of the slot.
+    pub const fn remove_peer(&mut self) -> Option<Peer> {
         self.peer.take()
     }
 
-    /// Whether what somebody says comes through.
+    /// Returns whether a message from that address gets through: not from the other side of a cut.
     fn hears(&self, me: Address, from: Address) -> bool {
         let walker = |it: Address| WalkerId(it.0 as u32);
-        let apart = |it: &Arc<Sides>| from != self.server && it.are_apart(walker(me), walker(from));
+        let apart = |it: &Arc<CutSides>| from != self.server && it.are_apart(walker(me), walker(from));
         !self.sides.as_ref().is_some_and(apart)
     }
 
-    fn handle(&mut self, now: Time, input: Input<Msg, Order>, out: &mut Outbox<Msg, Event>) {
+    fn handle(
+        &mut self,
+        now: Time,
+        input: Input<OverlayMsg, VastCommand>,
+        out: &mut Outbox<OverlayMsg, PeerEvent>,
+    ) {
+        // A message for a peer that has left is lost.
         let Some(me) = self.peer.as_ref().map(|it| it.info().address) else { return };
         let input = match input {
             Input::Recv { from, .. } if !self.hears(me, from) => return,
@@ -134,30 +141,33 @@ impl Seat {
                 self.received += msg.paper_bytes() as u64;
                 Input::Recv { from, link, msg }
             }
-            Input::Command(Order::Peer(command)) => Input::Command(command),
+            Input::Command(VastCommand::Peer(command)) => Input::Command(command),
             Input::Wake => Input::Wake,
-            Input::Command(Order::Member(_)) | Input::LinkUp { .. } | Input::LinkDown { .. } => return,
+            Input::Command(VastCommand::Rendezvous(_)) | Input::LinkUp { .. } | Input::LinkDown { .. } => {
+                return;
+            }
         };
+        // Why before the peer handles it: the input is consumed there.
         let step = step_in(&input);
         let Some(peer) = &mut self.peer else { return };
         peer.handle(now, input, &mut self.part);
         match step {
-            Some(Step::Own) if Delays::counts(peer.info().sequence) => {
+            Some(ObservedStep::Own) if Delays::counts(peer.info().sequence) => {
                 self.delays.stepped(now, me, peer.info().sequence);
             }
-            Some(Step::Of(from, sequence)) if peer.entry(from).is_some() => {
+            Some(ObservedStep::Of(from, sequence)) if peer.neighbour(from).is_some() => {
                 self.delays.heard(now, from, sequence);
             }
             _ => (),
         }
-        self.let_out(out);
+        self.forward_sent(out);
     }
 
-    /// Lets everything out that the peer sends, and weighs it.
-    fn let_out(&mut self, out: &mut Outbox<Msg, Event>) {
+    /// Forwards everything that the peer sends, and counts its bytes.
+    fn forward_sent(&mut self, out: &mut Outbox<OverlayMsg, PeerEvent>) {
         let (left, scratch) = (&mut self.left, &mut self.scratch);
         self.part.drain(|effect| match effect {
-            Effect::Send { to, lane, msg } => {
+            Output::Send { to, lane, msg } => {
                 scratch.clear();
                 msg.encode(scratch);
                 left.paper += (to.len() * msg.paper_bytes()) as u64;
@@ -165,39 +175,44 @@ impl Seat {
                 left.line += (to.len() * (scratch.len() + HEADERS as usize)) as u64;
                 out.send_many(to.iter().copied(), lane, msg);
             }
-            Effect::Raise(event) => out.raise(event),
+            Output::Raise(event) => out.raise(event),
         });
     }
 }
 
-/// A step of which something is to be noted.
-enum Step {
+/// A step whose time must be noted.
+enum ObservedStep {
     Own,
     Of(Address, u32),
 }
 
-fn step_in(input: &Input<Msg, Command>) -> Option<Step> {
+fn step_in(input: &Input<OverlayMsg, PeerCommand>) -> Option<ObservedStep> {
     match input {
-        Input::Command(Command::Move(_)) => Some(Step::Own),
-        Input::Recv { from, msg: Msg::Move { sequence, .. }, .. } if Delays::counts(*sequence) => {
-            Some(Step::Of(*from, *sequence))
+        Input::Command(PeerCommand::Move(_)) => Some(ObservedStep::Own),
+        Input::Recv { from, msg: OverlayMsg::Move { sequence, .. }, .. } if Delays::counts(*sequence) => {
+            Some(ObservedStep::Of(*from, *sequence))
         }
         _ => None,
     }
 }
 
-impl Machine for Node {
-    type Msg = Msg;
-    type Command = Order;
-    type Event = Event;
+impl Machine for VastNode {
+    type Msg = OverlayMsg;
+    type Command = VastCommand;
+    type Event = PeerEvent;
 
-    fn handle(&mut self, now: Time, input: Input<Msg, Order>, out: &mut Outbox<Msg, Event>) {
+    fn handle(
+        &mut self,
+        now: Time,
+        input: Input<OverlayMsg, VastCommand>,
+        out: &mut Outbox<OverlayMsg, PeerEvent>,
+    ) {
         match self {
-            Self::Seat(seat) => seat.handle(now, input, out),
+            Self::PeerSlot(slot) => slot.handle(now, input, out),
             Self::Rendezvous(rendezvous) => {
                 let input = match input {
                     Input::Recv { from, link, msg } => Input::Recv { from, link, msg },
-                    Input::Command(Order::Member(member)) => Input::Command(member),
+                    Input::Command(VastCommand::Rendezvous(member)) => Input::Command(member),
                     _ => return,
                 };
                 let mut part = Outbox::new();
@@ -209,7 +224,7 @@ impl Machine for Node {
 
     fn deadline(&self) -> Option<Time> {
         match self {
-            Self::Seat(seat) => seat.peer.as_ref().and_then(Machine::deadline),
+            Self::PeerSlot(slot) => slot.peer.as_ref().and_then(Machine::deadline),
             Self::Rendezvous(_) => None,
         }
     }

@@ -1,74 +1,74 @@
-//! The overlay as it should be: one diagram of everybody, and every list compared with it.
+//! The oracle: one diagram of all peers, with which every list is compared.
 
-use super::network::Sitting;
+use super::network::PresentPeer;
 use machine::{Address, Span, Time};
 use overlay::config::Relevance;
-use overlay::{Config, Peer};
+use overlay::{Peer, PeerConfig};
 use serde::Serialize;
 use space::Voronoi;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whoever has been in for less is not compared yet.
+/// A peer that has been in for less than this is not compared yet.
 pub const SETTLED: Span = Span::from_secs(1);
 
 /// The overlay at one moment.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Sample {
-    /// When, in seconds.
+pub struct OverlaySample {
+    /// Time of the sample, in seconds.
     pub t: f64,
-    /// Those whom a peer should know and does not, per peer.
+    /// Number of peers that a peer should know and does not, mean.
     pub missing: f64,
-    /// Those whom it knows and need not, per peer.
+    /// Number of peers that a peer knows and need not, mean.
     pub superfluous: f64,
-    /// Of all pairs within view of each other, those where the one knows the other, in per cent.
+    /// Share of all pairs within view where the one knows the other, in per cent.
     pub consistency: f64,
-    /// Into how many parts the overlay has fallen.
+    /// Number of parts into which the overlay has fallen.
     pub components: usize,
-    /// How many of all peers are in the largest, in per cent.
+    /// Share of all peers in the largest part, in per cent.
     pub largest: f64,
-    /// How long lists are.
+    /// Mean number of neighbours in a list.
     pub neighbours: f64,
-    /// Peers with nobody missing, in per cent.
+    /// Share of peers with no neighbour missing, in per cent.
     pub error_free: f64,
-    /// How far from the truth a place is that a peer has of somebody in view, in metres.
+    /// Mean error of the positions that peers have of others in view, in metres.
     pub drift: f64,
-    /// The same, what 99 of 100 are below.
+    /// 99th percentile of that error, in metres.
     pub drift_p99: f64,
-    /// Of everybody's eight nearest, those whose every step is heard: the last one that must have arrived is known, in per
-    /// cent.
+    /// Share of each peer's eight nearest neighbours whose every step arrives, in per cent: the last step that must
+    /// have arrived is known.
     pub near: f64,
-    /// How many were in.
+    /// Number of peers in the overlay.
     pub peers: usize,
 }
 
-/// So many are near.
+/// Number of nearest neighbours that count for `near`.
 const NEAR: usize = 8;
 
-/// The diagram of everybody who is in, where they are.
-pub fn diagram(sitting: &BTreeMap<Address, Sitting<'_>>) -> Voronoi<Address> {
+/// The diagram of the true positions of all peers in the overlay.
+pub fn diagram(present: &BTreeMap<Address, PresentPeer<'_>>) -> Voronoi<Address> {
     let mut truth = Voronoi::new();
-    for (&address, it) in sitting {
+    for (&address, it) in present {
         truth.put(address, it.peer.info().position);
     }
     truth
 }
 
-/// Compares every list with the truth. What was said longer ago than `arrived` must have arrived.
+/// Compares every list with the true diagram. Messages sent longer ago than `arrived` must have arrived.
 pub fn examine(
     (now, arrived): (Time, Span),
-    sitting: &BTreeMap<Address, Sitting<'_>>,
+    present: &BTreeMap<Address, PresentPeer<'_>>,
     truth: &Voronoi<Address>,
-) -> Sample {
-    let settled = |it: &Sitting<'_>| SETTLED <= now.since(it.since);
-    let mut counts = Counts::default();
+) -> OverlaySample {
+    let settled = |it: &PresentPeer<'_>| SETTLED <= now.since(it.since);
+    let mut counts = ListCounts::default();
     let mut expected = Vec::new();
-    for (&address, it) in sitting.iter().filter(|it| settled(it.1)) {
+    for (&address, it) in present.iter().filter(|it| settled(it.1)) {
         let (place, aoi) = (it.peer.info().position, it.peer.info().aoi);
         truth.neighbours(address, aoi, &mut expected);
-        let known = |other: Address| it.peer.entry(other);
+        let known = |other: Address| it.peer.neighbour(other);
         let missing_before = counts.missing;
         for neighbour in &expected {
-            let Some(other) = sitting.get(&neighbour.key).filter(|it| settled(it)) else { continue };
+            let Some(other) = present.get(&neighbour.key).filter(|it| settled(it)) else { continue };
             let there = other.peer.info().position;
             let entry = known(neighbour.key);
             counts.missing += usize::from(entry.is_none());
@@ -80,16 +80,17 @@ pub fn examine(
                 }
             }
         }
-        let others = expected.iter().filter_map(|it| sitting.get(&it.key)).filter(|it| settled(it));
+        let others = expected.iter().filter_map(|it| present.get(&it.key)).filter(|it| settled(it));
         let mut others: Vec<&Peer> = others.map(|it| it.peer).collect();
         others.sort_by_key(|it| (it.info().position.distance_squared(place), it.info().address));
         for other in others.into_iter().take(NEAR) {
+            // The last step may still be on its way; then the one before it must be known.
             let on_its_way = u32::from(now.since(other.stepped()) <= arrived);
             let heard = known(other.info().address).map(|it| it.info().sequence + on_its_way);
             counts.near += 1;
             counts.near_heard += usize::from(heard >= Some(other.info().sequence));
         }
-        for (other, _) in it.peer.list() {
+        for (other, _) in it.peer.neighbours() {
             counts.listed += 1;
             let needed = expected.binary_search_by_key(&other, |it| it.key).is_ok();
             counts.superfluous += usize::from(!needed);
@@ -98,40 +99,42 @@ pub fn examine(
         counts.error_free += usize::from(counts.missing == missing_before);
     }
     counts.drifts.sort_unstable();
-    let parts = components(sitting);
+    let parts = components(present);
     let largest = parts.first().map_or(0, Vec::len);
     let each = |count: usize| count as f64 / counts.peers.max(1) as f64;
-    Sample {
+    OverlaySample {
         t: now.since(Time::ZERO).as_secs_f64(),
         missing: each(counts.missing),
         superfluous: each(counts.superfluous),
+        // Without a pair in view nothing is inconsistent.
         consistency: if counts.in_view == 0 {
             100.0
         } else {
             100.0 * counts.seen as f64 / counts.in_view as f64
         },
         components: parts.len(),
-        largest: 100.0 * largest as f64 / sitting.len().max(1) as f64,
+        largest: 100.0 * largest as f64 / present.len().max(1) as f64,
         neighbours: each(counts.listed),
         error_free: 100.0 * each(counts.error_free),
         drift: counts.drifts.iter().map(|it| metres(*it)).sum::<f64>() / counts.seen.max(1) as f64,
         drift_p99: counts.drifts.get(counts.drifts.len() * 99 / 100).map_or(0.0, |it| metres(*it)),
         near: 100.0 * counts.near_heard as f64 / counts.near.max(1) as f64,
-        peers: sitting.len(),
+        peers: present.len(),
     }
 }
 
-/// Whom everybody should know by the protocol, if everybody knew everything: whoever is near, and mates.
+/// The peers that every peer should know by the protocol, if it knew all positions: near peers, and members of its
+/// group.
 pub fn relevant(
-    config: &Config,
-    sitting: &BTreeMap<Address, Sitting<'_>>,
+    config: &PeerConfig,
+    present: &BTreeMap<Address, PresentPeer<'_>>,
     truth: &Voronoi<Address>,
 ) -> BTreeMap<Address, BTreeSet<Address>> {
     let mut relevant: BTreeMap<Address, BTreeSet<Address>> =
-        sitting.keys().map(|&it| (it, BTreeSet::new())).collect();
+        present.keys().map(|&it| (it, BTreeSet::new())).collect();
     let mut add = |one: Address, other: Address| relevant.entry(one).or_default().insert(other);
     let mut found = Vec::new();
-    for (&address, it) in sitting {
+    for (&address, it) in present {
         truth.neighbours(address, config.reach(it.peer.info().aoi), &mut found);
         for other in found.iter().map(|it| it.key) {
             add(address, other);
@@ -141,11 +144,11 @@ pub fn relevant(
         }
     }
     let mut groups: BTreeMap<u32, Vec<Address>> = BTreeMap::new();
-    for it in sitting.values().map(|it| it.peer.info()).filter(|it| config.groups && it.group != 0) {
+    for it in present.values().map(|it| it.peer.info()).filter(|it| config.groups && it.group != 0) {
         groups.entry(it.group).or_default().push(it.address);
     }
-    for mates in groups.values() {
-        let pairs = mates.iter().flat_map(|&one| mates.iter().map(move |&other| (one, other)));
+    for members in groups.values() {
+        let pairs = members.iter().flat_map(|&one| members.iter().map(move |&other| (one, other)));
         pairs.filter(|(one, other)| one != other).for_each(|(one, other)| {
             add(one, other);
         });
@@ -153,16 +156,16 @@ pub fn relevant(
     relevant
 }
 
-/// Whether every list is exactly what the protocol wants it to be.
-pub fn is_exact(config: &Config, sitting: &BTreeMap<Address, Sitting<'_>>) -> bool {
-    let relevant = relevant(config, sitting, &diagram(sitting));
+/// Returns whether every list is exactly what the protocol wants it to be.
+pub fn is_exact(config: &PeerConfig, present: &BTreeMap<Address, PresentPeer<'_>>) -> bool {
+    let relevant = relevant(config, present, &diagram(present));
     relevant
         .iter()
-        .all(|(address, wanted)| wanted.iter().copied().eq(sitting[address].peer.list().map(|it| it.0)))
+        .all(|(address, wanted)| wanted.iter().copied().eq(present[address].peer.neighbours().map(|it| it.0)))
 }
 
 #[derive(Default)]
-struct Counts {
+struct ListCounts {
     near: usize,
     near_heard: usize,
     peers: usize,
@@ -172,7 +175,7 @@ struct Counts {
     in_view: usize,
     seen: usize,
     error_free: usize,
-    /// How far places are from the truth, in square millimetres.
+    /// Squared errors of known positions, in square millimetres.
     drifts: Vec<u64>,
 }
 
@@ -180,13 +183,14 @@ fn metres(squared: u64) -> f64 {
     (squared as f64).sqrt() / 1e3
 }
 
-/// The parts into which the lists divide everybody, the largest first.
-pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> Vec<Vec<Address>> {
-    let number: BTreeMap<Address, usize> = sitting.keys().enumerate().map(|(n, &it)| (it, n)).collect();
-    let links = sitting.iter().flat_map(|(address, it)| it.peer.list().map(|other| (*address, other.0)));
+/// The parts into which the lists divide all peers, the largest first.
+pub fn components(present: &BTreeMap<Address, PresentPeer<'_>>) -> Vec<Vec<Address>> {
+    let number: BTreeMap<Address, usize> = present.keys().enumerate().map(|(n, &it)| (it, n)).collect();
+    let links =
+        present.iter().flat_map(|(address, it)| it.peer.neighbours().map(|other| (*address, other.0)));
     let numbers = links.filter_map(|(a, b)| Some((*number.get(&a)?, *number.get(&b)?)));
     let mut all: BTreeMap<usize, Vec<Address>> = BTreeMap::new();
-    for (part, &address) in parts(sitting.len(), numbers).into_iter().zip(sitting.keys()) {
+    for (part, &address) in parts(present.len(), numbers).into_iter().zip(present.keys()) {
         all.entry(part).or_default().push(address);
     }
     let mut all: Vec<Vec<Address>> = all.into_values().collect();
@@ -194,10 +198,12 @@ pub fn components(sitting: &BTreeMap<Address, Sitting<'_>>) -> Vec<Vec<Address>>
     all
 }
 
-/// Which part everybody is in, if whoever is linked is in the same. Parts are named after one who is in it.
+/// The part to which each of `count` peers belongs (union-find over the links). A part is named after one of its
+/// members.
 pub fn parts(count: usize, links: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     fn root(parent: &mut [usize], mut it: usize) -> usize {
         while parent[it] != it {
+            // Path halving keeps the trees flat.
             parent[it] = parent[parent[it]];
             it = parent[it];
         }

@@ -1,61 +1,61 @@
-//! The parts of the experiment, and all runs of them, on all cores.
+//! The parts of the experiment, and the runs of all parts on all cores.
 
 use super::ablation;
-use super::results::{Results, results};
+use super::results::{VastResults, results};
 use super::series::Series;
-use super::setting::{ONE_RULE, Options, Protocol, SettingError, Walk, case};
-use super::world::{Map, run};
+use super::setting::{ONE_RULE, Protocol, VastOptions, VastSettingError, WalkPattern, case};
+use super::world::{OverlayMap, run};
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
 
 /// A part of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// One protocol, one way of walking.
+pub enum VastPart {
+    /// One protocol with one pattern of walking.
     Run,
-    /// Which cure cures what.
+    /// The protocols with one change at a time.
     Ablation,
-    /// Ever larger worlds, as sparse as the first.
+    /// Ever larger worlds of the same density.
     Scaling,
 }
 
-/// What is to be run.
+/// The runs that are to be made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// One protocol, one way of walking.
-    pub run: Option<Options>,
-    /// Whether what a report compares with that is run, too.
+pub struct VastPlan {
+    /// The single run, if it was asked for.
+    pub run: Option<VastOptions>,
+    /// True if the protocols that a report compares with it are run, too.
     pub with_rivals: bool,
-    /// What all rows of the ablation share.
-    pub ablation: Option<Options>,
-    /// What all rows of the scaling share.
-    pub scaling: Option<Options>,
-    /// How many peers its rows have.
+    /// Options that all rows of the ablation share.
+    pub ablation: Option<VastOptions>,
+    /// Options that all rows of the scaling share.
+    pub scaling: Option<VastOptions>,
+    /// Number of peers in each row of the scaling.
     pub scale: Vec<u32>,
-    /// How many runs there are of everything, with this seed and those that follow.
+    /// Number of runs per row, with the seed of the options and those that follow it.
     pub runs: u32,
 }
 
-/// Everything that was run.
+/// The series of all parts that were run.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
-    /// The run that was asked for, and then what it is compared with.
+pub struct VastMeasurements {
+    /// The run that was asked for, followed by those with which it is compared.
     pub run: Vec<Series>,
-    /// The rows of the ablation.
+    /// The series of the ablation, one per row.
     pub ablation: Vec<Series>,
-    /// The rows of the scaling.
+    /// The series of the scaling, one per row.
     pub scaling: Vec<Series>,
 }
 
-/// The most runs of everything.
+/// The most runs per row.
 const RUNS_MAX: u32 = 1_000;
 
-type Row = (Part, String, Options);
+type PlannedRow = (VastPart, String, VastOptions);
 
-impl Plan {
-    /// Refuses what cannot be.
-    pub fn check(&self) -> Result<(), SettingError> {
-        let number = |name, value, expected| Err(SettingError::Number { name, value, expected });
+impl VastPlan {
+    /// Returns an error if a number is out of bounds or a row is invalid.
+    pub fn check(&self) -> Result<(), VastSettingError> {
+        let number = |name, value, expected| Err(VastSettingError::Number { name, value, expected });
         if !(1..=RUNS_MAX).contains(&self.runs) {
             return number("runs", self.runs.into(), "from 1 to 1000");
         }
@@ -65,33 +65,33 @@ impl Plan {
         self.rows().iter().try_for_each(|(_, _, options)| case(options).map(drop))
     }
 
-    /// How many seconds are simulated altogether.
+    /// Number of seconds that are simulated altogether.
     pub fn seconds(&self) -> u64 {
         let each = self.rows().into_iter().map(|(_, _, it)| (it.hours * 3_600.0) as u64);
         each.sum::<u64>() * u64::from(self.runs)
     }
 
-    fn rows(&self) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
+    fn rows(&self) -> Vec<PlannedRow> {
+        let mut rows: Vec<PlannedRow> = Vec::new();
         let runs =
             self.run.iter().flat_map(|it| if self.with_rivals { rivals(it) } else { vec![it.clone()] });
-        rows.extend(runs.map(|it| (Part::Run, it.name().to_owned(), it)));
+        rows.extend(runs.map(|it| (VastPart::Run, it.name().to_owned(), it)));
         let variants = self.ablation.iter().flat_map(ablation::rows);
-        rows.extend(variants.map(|(name, it)| (Part::Ablation, name, it)));
+        rows.extend(variants.map(|(name, it)| (VastPart::Ablation, name, it)));
         if let Some(base) = &self.scaling {
-            let sized = |&peers: &u32| Options { peers, ..base.clone() };
-            rows.extend(self.scale.iter().map(|it| (Part::Scaling, it.to_string(), sized(it))));
+            let sized = |&peers: &u32| VastOptions { peers, ..base.clone() };
+            rows.extend(self.scale.iter().map(|it| (VastPart::Scaling, it.to_string(), sized(it))));
         }
         rows
     }
 }
 
-/// A run, and what a report compares it with: the paper's protocol, the same with one rule changed, and ours, walking in
-/// both of the paper's ways.
-fn rivals(run: &Options) -> Vec<Options> {
+/// A run and those with which a report compares it: the paper's protocol, the same with one rule changed, and ours, in
+/// both of the paper's patterns of walking.
+fn rivals(run: &VastOptions) -> Vec<VastOptions> {
     let walks = match run.movement {
-        Walk::Random | Walk::Groups => vec![Walk::Random, Walk::Groups],
-        other @ (Walk::Gathering | Walk::Teleport) => vec![other],
+        WalkPattern::Random | WalkPattern::Groups => vec![WalkPattern::Random, WalkPattern::Groups],
+        other @ (WalkPattern::Gathering | WalkPattern::Teleport) => vec![other],
     };
     let one_rule = vec![(ONE_RULE.0.to_owned(), ONE_RULE.1.to_owned())];
     let protocols =
@@ -99,7 +99,8 @@ fn rivals(run: &Options) -> Vec<Options> {
     let mut all = vec![run.clone()];
     for movement in walks {
         for (protocol, switches) in protocols.clone() {
-            let rival = Options { protocol, switches, movement, ..run.clone() };
+            let rival = VastOptions { protocol, switches, movement, ..run.clone() };
+            // The run that was asked for is in the list already.
             if rival != *run {
                 all.push(rival);
             }
@@ -108,37 +109,40 @@ fn rivals(run: &Options) -> Vec<Options> {
     all
 }
 
-/// Runs everything. `progress` hears of every simulated second.
+/// Makes all runs of a plan. `progress` is called for every simulated second.
 ///
 /// # Panics
-/// If the plan cannot be: plans are checked before.
-pub fn measure(plan: &Plan, progress: &(dyn Fn() + Sync)) -> Measured {
+/// If the plan is invalid: plans are checked before.
+pub fn measure(plan: &VastPlan, progress: &(dyn Fn() + Sync)) -> VastMeasurements {
     let rows = plan.rows();
-    let seeded = |it: &Options, run: u32| Options { seed: it.seed.wrapping_add(run.into()), ..it.clone() };
-    let jobs: Vec<Options> =
+    let seeded =
+        |it: &VastOptions, run: u32| VastOptions { seed: it.seed.wrapping_add(run.into()), ..it.clone() };
+    let jobs: Vec<VastOptions> =
         rows.iter().flat_map(|row| (0..plan.runs).map(|run| seeded(&row.2, run))).collect();
-    let done: Vec<(Results, Vec<Map>)> =
+    let done: Vec<(VastResults, Vec<OverlayMap>)> =
+        // One job at a time per core: runs differ much in length.
         jobs.par_iter().with_max_len(1).map(|it| measured(it, progress)).collect();
     let mut done = done.into_iter();
-    let mut all = Measured::default();
+    let mut all = VastMeasurements::default();
     for (part, name, _) in rows {
-        let (runs, maps): (Vec<Results>, Vec<Vec<Map>>) = done.by_ref().take(plan.runs as usize).unzip();
+        let (runs, maps): (Vec<VastResults>, Vec<Vec<OverlayMap>>) =
+            done.by_ref().take(plan.runs as usize).unzip();
         let series = Series { name, runs, maps: maps.into_iter().next().unwrap_or_default() };
         match part {
-            Part::Run => all.run.push(series),
-            Part::Ablation => all.ablation.push(series),
-            Part::Scaling => all.scaling.push(series),
+            VastPart::Run => all.run.push(series),
+            VastPart::Ablation => all.ablation.push(series),
+            VastPart::Scaling => all.scaling.push(series),
         }
     }
     all
 }
 
-fn measured(options: &Options, progress: &(dyn Fn() + Sync)) -> (Results, Vec<Map>) {
+fn measured(options: &VastOptions, progress: &(dyn Fn() + Sync)) -> (VastResults, Vec<OverlayMap>) {
     let case = case(options).expect("plans are checked");
     let start = ThreadTime::now();
-    let mut ran = run(&case, &|_| progress());
-    let maps = std::mem::take(&mut ran.maps);
-    (results(options, &ran, start.elapsed().as_secs_f64()), maps)
+    let mut outcome = run(&case, &|_| progress());
+    let maps = std::mem::take(&mut outcome.maps);
+    (results(options, &outcome, start.elapsed().as_secs_f64()), maps)
 }
 
 #[cfg(test)]
@@ -146,9 +150,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_compares_three_protocols_in_both_ways_of_walking() {
-        let run = Options { protocol: Protocol::Fixed, ..Options::of(Part::Run) };
-        let plan = Plan {
+    fn a_report_compares_three_protocols_in_both_patterns_of_walking() {
+        let run = VastOptions { protocol: Protocol::Fixed, ..VastOptions::of(VastPart::Run) };
+        let plan = VastPlan {
             run: Some(run.clone()),
             with_rivals: true,
             ablation: None,
@@ -156,12 +160,12 @@ mod tests {
             scale: Vec::new(),
             runs: 2,
         };
-        let names: Vec<(String, Walk)> =
+        let names: Vec<(String, WalkPattern)> =
             plan.rows().into_iter().map(|(_, name, it)| (name, it.movement)).collect();
         assert_eq!(names.len(), 6);
-        assert_eq!(names[0], ("fixed".to_owned(), Walk::Random));
-        assert!(names.contains(&("paper-insert".to_owned(), Walk::Groups)));
+        assert_eq!(names[0], ("fixed".to_owned(), WalkPattern::Random));
+        assert!(names.contains(&("paper-insert".to_owned(), WalkPattern::Groups)));
         assert_eq!(plan.seconds(), 2 * 6 * 6 * 3_600);
-        assert!(Plan { runs: 0, ..plan }.check().unwrap_err().to_string().contains("--runs 0"));
+        assert!(VastPlan { runs: 0, ..plan }.check().unwrap_err().to_string().contains("--runs 0"));
     }
 }

@@ -1,29 +1,28 @@
-//! Runs that differ by their seeds only, and what they have in common: the mean of every number, and how far it can be
-//! trusted.
+//! Series: runs that differ by their seeds only, with the mean of every number and its confidence interval.
 
-use super::oracle::Sample;
-use super::results::{Results, Summary};
-use super::setting::Options;
-use super::world::Map;
+use super::oracle::OverlaySample;
+use super::results::{Summary, VastResults};
+use super::setting::VastOptions;
+use super::world::OverlayMap;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Runs that differ by their seeds only; at least one.
+/// One or more runs that differ by their seeds only.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What they are called.
+    /// Name of the series in tables.
     pub name: String,
-    /// The runs.
-    pub runs: Vec<Results>,
-    /// Maps of the first.
-    pub maps: Vec<Map>,
+    /// The runs, by rising seed.
+    pub runs: Vec<VastResults>,
+    /// Maps of the first run.
+    pub maps: Vec<OverlayMap>,
 }
 
-/// A summary's numbers by their names; none where a run has none.
+/// The numbers of a summary by name; `None` where a run lacks the number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Numbers(BTreeMap<String, Option<f64>>);
+pub struct SummaryNumbers(BTreeMap<String, Option<f64>>);
 
 /// Half the width of a 95 % interval in standard errors, by the number of runs less one (Student's t).
 const STUDENT: [f64; 30] = [
@@ -31,10 +30,10 @@ const STUDENT: [f64; 30] = [
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// The same for many runs.
+/// The same for more runs than [`STUDENT`] lists.
 const NORMAL: f64 = 1.960;
 
-impl Numbers {
+impl SummaryNumbers {
     fn of(summary: &Summary) -> Self {
         let Ok(Value::Object(fields)) = serde_json::to_value(summary) else { return Self::default() };
         Self(fields.into_iter().map(|(name, value)| (name, value.as_f64())).collect())
@@ -47,30 +46,30 @@ impl Numbers {
 }
 
 impl Series {
-    /// What was asked for; the seed is that of the first run.
-    pub fn options(&self) -> &Options {
+    /// The options of the series; the seed is that of the first run.
+    pub fn options(&self) -> &VastOptions {
         &self.runs[0].options
     }
 
-    /// The mean of every number; of one that some run does not have, there is none.
-    pub fn mean(&self) -> Numbers {
+    /// The mean of every number; `None` if a run lacks the number.
+    pub fn mean(&self) -> SummaryNumbers {
         self.each(|values| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// How far the mean of every number may be from the truth: half of its 95 % interval.
-    pub fn spread(&self) -> Numbers {
+    /// Half of the 95 % interval of every mean.
+    pub fn spread(&self) -> SummaryNumbers {
         self.each(spread)
     }
 
-    fn each(&self, of: impl Fn(&[f64]) -> f64) -> Numbers {
-        let runs: Vec<Numbers> = self.runs.iter().map(|it| Numbers::of(&it.summary)).collect();
+    fn each(&self, of: impl Fn(&[f64]) -> f64) -> SummaryNumbers {
+        let runs: Vec<SummaryNumbers> = self.runs.iter().map(|it| SummaryNumbers::of(&it.summary)).collect();
         let values = |name: &str| runs.iter().map(|it| it.at(name)).collect::<Option<Vec<f64>>>();
         let number = |name: &String| (name.clone(), values(name).map(|it| of(&it)));
-        Numbers(runs[0].0.keys().map(number).collect())
+        SummaryNumbers(runs[0].0.keys().map(number).collect())
     }
 
-    /// A number of the samples over time, in minutes: the mean of all runs.
-    pub fn curve(&self, of: impl Fn(&Sample) -> f64) -> Vec<(f64, f64)> {
+    /// A curve of a number of the samples over minutes, as the mean of all runs.
+    pub fn curve(&self, of: impl Fn(&OverlaySample) -> f64) -> Vec<(f64, f64)> {
         let samples = self.runs.iter().map(|it| it.samples.len()).min().unwrap_or(0);
         let mean = |at: usize| self.runs.iter().map(|it| of(&it.samples[at])).sum::<f64>();
         let point = |at: usize| (self.runs[0].samples[at].t / 60.0, mean(at) / self.runs.len() as f64);
@@ -78,7 +77,7 @@ impl Series {
     }
 }
 
-/// Half of the 95 % interval of the mean; zero for one value, of which nothing can be said.
+/// Half of the 95 % interval of the mean; zero for a single value, which has no interval.
 fn spread(values: &[f64]) -> f64 {
     let count = values.len();
     if count < 2 {
@@ -86,6 +85,7 @@ fn spread(values: &[f64]) -> f64 {
     }
     let mean = values.iter().sum::<f64>() / count as f64;
     let variance = values.iter().map(|it| (it - mean) * (it - mean)).sum::<f64>() / (count - 1) as f64;
+    // Two values have one degree of freedom, which is the first entry of the table.
     STUDENT.get(count - 2).unwrap_or(&NORMAL) * (variance / count as f64).sqrt()
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_is_trusted_the_less_the_more_runs_differ() {
+    fn the_interval_widens_as_runs_differ() {
         assert_eq!(spread(&[7.0]), 0.0);
         assert_eq!(spread(&[7.0, 7.0, 7.0]), 0.0);
         // Two values that are 2 apart: a standard error of 1.

@@ -1,33 +1,35 @@
-//! What may be chosen, and the paper's numbers.
+//! The options of the experiment, and the paper's numbers.
 
-use super::part::Part;
-use super::world::Case;
+use super::part::VastPart;
+use super::world::VastCase;
 use machine::{Span, Time};
-use overlay::{Config, SwitchError};
+use overlay::{PeerConfig, SwitchError};
 use serde::Serialize;
 use sim::Profile;
-use sim::crowd::{Churn, CrowdError, Cut, Division, Failure, Ground, Groups, JoinOrder, Movement, Schedule};
+use sim::crowd::{
+    Churn, CrowdError, Cut, Division, Ground, Groups, JoinOrder, MassFailure, Movement, PopulationSchedule,
+};
 use space::Distance;
 use thiserror::Error;
 
-/// Between two peers, one way: the least, and what chance adds.
+/// Delay between two peers, one way: the least, and the random part.
 const LINE: (Span, Span) = (Span::from_millis(60), Span::from_millis(40));
 
-/// The one rule on which the paper's overlay stands or falls, changed.
+/// The switch for the one rule on which the paper's overlay stands or falls, with its changed value.
 pub const ONE_RULE: (&str, &str) = ("unknown-sender", "insert");
 
-/// Which protocol.
+/// A protocol of the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// What the paper describes.
+    /// The protocol of the paper.
     Paper,
-    /// What holds together.
+    /// Our protocol, whose overlay holds together.
     Fixed,
 }
 
 impl Protocol {
-    /// Its name.
+    /// Name of the protocol in options and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -36,22 +38,22 @@ impl Protocol {
     }
 }
 
-/// How peers walk.
+/// A pattern by which peers walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Walk {
-    /// Each to places of its own.
+pub enum WalkPattern {
+    /// Each peer walks to places of its own.
     Random,
-    /// Twelve at a time, together.
+    /// Peers walk in groups of twelve.
     Groups,
-    /// Everybody to one square.
+    /// All peers walk to one square.
     Gathering,
-    /// Each to places of its own, with leaps.
+    /// Each peer walks to places of its own, with leaps.
     Teleport,
 }
 
-impl Walk {
-    /// Its name.
+impl WalkPattern {
+    /// Name of the pattern in options and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -62,81 +64,81 @@ impl Walk {
     }
 }
 
-/// In which order groups join.
+/// The order in which groups join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Joins {
-    /// One group after the other.
+    /// One group joins after the other.
     Together,
-    /// Every group's first, then every group's second.
+    /// First one peer of every group joins, then a second of every group, and so on.
     Turns,
 }
 
-/// What a peer's bytes are counted by.
+/// The sizes by which bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sizes {
-    /// OverSim's messages.
+pub enum MessageSizes {
+    /// Sizes of OverSim's messages, as in the paper.
     Paper,
-    /// Our own encoding.
+    /// Sizes of our own encoding.
     Wire,
 }
 
-/// What was asked for.
+/// The options of a run, unchecked; they are part of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Options {
-    /// Which protocol.
+pub struct VastOptions {
+    /// Protocol that all peers follow.
     pub protocol: Protocol,
-    /// Switches set otherwise, by name and value.
+    /// Switches that differ from the protocol, by name and value.
     pub switches: Vec<(String, String)>,
-    /// How peers walk.
-    pub movement: Walk,
-    /// How many.
+    /// Pattern by which peers walk.
+    pub movement: WalkPattern,
+    /// Number of peers in the world.
     pub peers: u32,
-    /// How long.
+    /// Simulated hours of the run.
     pub hours: f64,
-    /// The share of messages lost.
+    /// Share of messages that get lost, 0 to 0.9.
     pub loss: f64,
-    /// How long a peer stays on average, in minutes.
+    /// Mean length of a session, in minutes.
     pub churn_minutes: Option<f64>,
-    /// Per cent of all peers that vanish, and when, in seconds.
+    /// Per cent of all peers that vanish, and the time of that, in seconds.
     pub fail: Option<(u32, u64)>,
-    /// For how long the network is divided, and when, in seconds.
+    /// Length of a cut of the network and its start, in seconds.
     pub cut: Option<(u64, u64)>,
-    /// Moves per second.
+    /// Moves of a peer per second.
     pub rate: f64,
-    /// How far peers see, in metres.
+    /// View of a peer, in metres.
     pub aoi: f64,
-    /// How fast they walk, in metres per second.
+    /// Walking speed, in metres per second.
     pub speed: f64,
-    /// The side of the world in metres; by default as sparse as the paper's.
+    /// Side of the world in metres; by default one with the paper's density.
     pub world: Option<f64>,
-    /// How often the overlay is examined, in seconds.
+    /// Time between two samples, in seconds.
     pub sample: u64,
-    /// In which order groups join.
+    /// Order in which groups join.
     pub joins: Joins,
-    /// Between two joins, in seconds.
+    /// Time between two joins, in seconds.
     pub spacing: f64,
-    /// Where chance starts.
+    /// Random seed of the run.
     pub seed: u64,
-    /// What bytes are counted by.
-    pub sizes: Sizes,
-    /// When maps are drawn, in seconds.
+    /// Sizes by which bytes are counted.
+    pub sizes: MessageSizes,
+    /// Times at which maps are drawn, in seconds.
     #[serde(skip)]
     pub maps: Vec<u64>,
 }
 
-impl Options {
-    /// What a part of the experiment is like if nothing else is asked for.
-    pub fn of(part: Part) -> Self {
+impl VastOptions {
+    /// The default options of a part of the experiment.
+    pub fn of(part: VastPart) -> Self {
         match part {
-            Part::Run => Self::paper(Walk::Random),
-            Part::Ablation => Self { hours: 0.5, sample: 60, ..Self::paper(Walk::Groups) },
-            Part::Scaling => Self { hours: 0.25, sample: 60, ..Self::paper(Walk::Groups) },
+            VastPart::Run => Self::paper(WalkPattern::Random),
+            VastPart::Ablation => Self { hours: 0.5, sample: 60, ..Self::paper(WalkPattern::Groups) },
+            VastPart::Scaling => Self { hours: 0.25, sample: 60, ..Self::paper(WalkPattern::Groups) },
         }
     }
 
-    /// The protocol's name, or the one rule of the paper's that is changed.
+    /// Name of the run: the protocol, `paper-insert` if only `ONE_RULE` is changed, or `changed`.
     pub fn name(&self) -> &'static str {
         match self.switches.as_slice() {
             [] => self.protocol.name(),
@@ -148,7 +150,7 @@ impl Options {
     }
 
     /// The paper's experiment: six hours of 500 peers.
-    pub const fn paper(movement: Walk) -> Self {
+    pub const fn paper(movement: WalkPattern) -> Self {
         Self {
             protocol: Protocol::Paper,
             switches: Vec::new(),
@@ -167,45 +169,45 @@ impl Options {
             seed: 1,
             joins: Joins::Together,
             spacing: 0.2,
-            sizes: Sizes::Paper,
+            sizes: MessageSizes::Paper,
             maps: Vec::new(),
         }
     }
 }
 
-/// Why a setting was refused.
+/// Reason why an option was refused.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum SettingError {
+pub enum VastSettingError {
     /// A number is out of bounds.
     #[error("--{name} {value} cannot be: give {expected}")]
     Number {
-        /// Which option.
+        /// Name of the option, without dashes.
         name: &'static str,
-        /// What was asked for.
+        /// Value that was asked for.
         value: f64,
-        /// What can be.
+        /// Values that the option takes.
         expected: &'static str,
     },
-    /// A switch cannot be set so.
+    /// A switch is unknown or does not take that value.
     #[error("--set: {0}")]
     Switch(#[from] SwitchError),
-    /// A crowd cannot be so.
+    /// The crowd or its schedule is invalid.
     #[error("{0}")]
     Crowd(String),
 }
 
-impl From<CrowdError> for SettingError {
+impl From<CrowdError> for VastSettingError {
     fn from(error: CrowdError) -> Self {
         Self::Crowd(error.to_string())
     }
 }
 
-/// The case that was asked for, or why it cannot be.
-pub fn case(options: &Options) -> Result<Case, SettingError> {
+/// Checks the options and makes a case of them.
+pub fn case(options: &VastOptions) -> Result<VastCase, VastSettingError> {
     check(options)?;
     let mut config = match options.protocol {
-        Protocol::Paper => Config::paper(),
-        Protocol::Fixed => Config::fixed(),
+        Protocol::Paper => PeerConfig::paper(),
+        Protocol::Fixed => PeerConfig::fixed(),
     };
     config.aoi = metres("aoi", options.aoi)?;
     config.interval = Span::from_micros((1e6 / options.rate) as u64);
@@ -213,16 +215,16 @@ pub fn case(options: &Options) -> Result<Case, SettingError> {
         config.set(name, value)?;
     }
     let movement = match options.movement {
-        Walk::Random => Movement::Random,
-        Walk::Groups => Movement::groups(),
-        Walk::Gathering => Movement::gathering(),
-        Walk::Teleport => Movement::teleport(),
+        WalkPattern::Random => Movement::Random,
+        WalkPattern::Groups => Movement::groups(),
+        WalkPattern::Gathering => Movement::gathering(),
+        WalkPattern::Teleport => Movement::teleport(),
     };
-    // As sparse as the paper's: 500 peers in a square of 10 km.
+    // The paper's density: 500 peers in a square of 10 km.
     let sparse = 10_000.0 * (f64::from(options.peers) / 500.0).sqrt();
     let side = metres("world", options.world.unwrap_or(sparse))?;
     let lasts = Span::from_micros((options.hours * 3.6e9) as u64);
-    let case = Case {
+    let case = VastCase {
         config,
         movement,
         peers: options.peers,
@@ -238,19 +240,24 @@ pub fn case(options: &Options) -> Result<Case, SettingError> {
     Ok(case)
 }
 
-fn schedule(options: &Options) -> Schedule {
+fn schedule(options: &VastOptions) -> PopulationSchedule {
     let minutes = |it: f64| Span::from_micros((it * 6e7) as u64);
     let at = |seconds: u64| Time::ZERO + Span::from_secs(seconds);
-    let fail = |(percent, seconds)| Failure { at: at(seconds), percent, back_after: None };
+    let fail = |(percent, seconds)| MassFailure { at: at(seconds), percent, back_after: None };
     let cut =
         |(lasts, seconds)| Cut { at: at(seconds), lasts: Span::from_secs(lasts), division: Division::Random };
-    // Who joins asks everybody on the list that it is given for theirs, and drops most of them with its first step. If the
-    // next one joins at the same place before that step, it is given all of them, and so on, up to lists of nearly everybody.
+    // Why the order matters: a newcomer of the paper asks all peers on the list that it is given for their lists, and
+    // drops most of them with its first step. If the next peer joins at the same place before that step, it is given
+    // all of them, and so on, up to lists of nearly all peers.
     let order = match options.movement {
-        Walk::Groups if options.joins == Joins::Turns => JoinOrder::Turns { size: Groups::default().size },
-        Walk::Groups | Walk::Random | Walk::Gathering | Walk::Teleport => JoinOrder::Numbers,
+        WalkPattern::Groups if options.joins == Joins::Turns => {
+            JoinOrder::Turns { size: Groups::default().size }
+        }
+        WalkPattern::Groups | WalkPattern::Random | WalkPattern::Gathering | WalkPattern::Teleport => {
+            JoinOrder::Numbers
+        }
     };
-    Schedule {
+    PopulationSchedule {
         spacing: Span::from_micros((options.spacing * 1e6) as u64),
         order,
         churn: options.churn_minutes.map(|it| Churn::abrupt(minutes(it))),
@@ -259,8 +266,8 @@ fn schedule(options: &Options) -> Schedule {
     }
 }
 
-/// When maps are drawn, in order.
-fn maps(options: &Options) -> Result<Vec<Time>, SettingError> {
+/// The times at which maps are drawn, in order.
+fn maps(options: &VastOptions) -> Result<Vec<Time>, VastSettingError> {
     let mut maps = options.maps.clone();
     maps.sort_unstable();
     maps.dedup();
@@ -268,19 +275,19 @@ fn maps(options: &Options) -> Result<Vec<Time>, SettingError> {
     match late {
         Some(&it) => {
             let expected = "seconds within the run";
-            Err(SettingError::Number { name: "map", value: it as f64, expected })
+            Err(VastSettingError::Number { name: "map", value: it as f64, expected })
         }
         None => Ok(maps.into_iter().map(|it| Time::ZERO + Span::from_secs(it)).collect()),
     }
 }
 
-fn metres(name: &'static str, value: f64) -> Result<Distance, SettingError> {
+fn metres(name: &'static str, value: f64) -> Result<Distance, VastSettingError> {
     let expected = "metres, from 1 to 1000000";
     let within = (1.0..=1e6).contains(&value).then(|| Distance::from_metres(value).ok()).flatten();
-    within.ok_or(SettingError::Number { name, value, expected })
+    within.ok_or(VastSettingError::Number { name, value, expected })
 }
 
-fn check(options: &Options) -> Result<(), SettingError> {
+fn check(options: &VastOptions) -> Result<(), VastSettingError> {
     let bounds: [(&'static str, f64, (f64, f64), &'static str); 8] = [
         ("peers", f64::from(options.peers), (2.0, 20_000.0), "from 2 to 20000"),
         ("hours", options.hours, (0.001, 100.0), "from 0.001 to 100"),
@@ -292,19 +299,21 @@ fn check(options: &Options) -> Result<(), SettingError> {
         ("churn-minutes", options.churn_minutes.unwrap_or(1.0), (0.1, 1e5), "from 0.1 to 100000 minutes"),
     ];
     for (name, value, (low, high), expected) in bounds {
+        // This refuses NaN, too: no range contains it.
         if !(low..=high).contains(&value) {
-            return Err(SettingError::Number { name, value, expected });
+            return Err(VastSettingError::Number { name, value, expected });
         }
     }
     Ok(())
 }
 
-/// What the paper's tables 1 and 2 say: kilobytes per second on average and at most, and neighbours.
-pub const fn paper_tables(movement: Walk) -> Option<(f64, f64, f64)> {
+/// The paper's tables 1 and 2: kilobytes per second, mean and most, and neighbours; `None` if it did not try the
+/// pattern.
+pub const fn paper_tables(movement: WalkPattern) -> Option<(f64, f64, f64)> {
     match movement {
-        Walk::Random => Some((0.73, 6.0, 5.3)),
-        Walk::Groups => Some((1.26, 8.0, 8.4)),
-        Walk::Gathering | Walk::Teleport => None,
+        WalkPattern::Random => Some((0.73, 6.0, 5.3)),
+        WalkPattern::Groups => Some((1.26, 8.0, 8.4)),
+        WalkPattern::Gathering | WalkPattern::Teleport => None,
     }
 }
 
@@ -313,13 +322,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused() {
-        let refused = |change: fn(&mut Options)| {
-            let mut options = Options::paper(Walk::Random);
+    fn invalid_options_are_refused() {
+        let refused = |change: fn(&mut VastOptions)| {
+            let mut options = VastOptions::paper(WalkPattern::Random);
             change(&mut options);
             case(&options).unwrap_err().to_string()
         };
-        assert!(case(&Options::paper(Walk::Groups)).is_ok());
+        assert!(case(&VastOptions::paper(WalkPattern::Groups)).is_ok());
         assert!(refused(|it| it.peers = 1).contains("--peers 1"));
         assert!(refused(|it| it.loss = f64::NAN).contains("--loss NaN"));
         assert!(refused(|it| it.maps = vec![600, 30_000]).contains("--map 30000"));

@@ -1,41 +1,42 @@
-//! Who comes into whose view, and how long it takes until they are heard.
+//! Sightings: which peers come into whose view, and the time until they are heard.
 //!
-//! A peer's view is looked at with each of its own steps; so a time is from the step with which somebody is in view to the
-//! first word heard of them.
+//! A peer's view is examined at each of its own steps; so a time counts from the step with which another peer is in
+//! view to the first message of that peer.
 
 use hdrhistogram::Histogram;
 use machine::{Address, Span, Time};
 use space::{Distance, Position};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest time that is told apart from longer ones.
+/// The longest time that the histograms distinguish from longer ones.
 const LONGEST: Span = Span::from_secs(3_600);
 
-/// Everybody's view.
+/// The views of all peers.
 #[derive(Debug)]
 pub struct Sightings {
     reach: Distance,
     places: BTreeMap<Address, Position>,
     cells: BTreeMap<(i32, i32), BTreeSet<Address>>,
-    views: BTreeMap<Address, View>,
+    views: BTreeMap<Address, PeerView>,
     discovery: Histogram<u64>,
     recovery: Histogram<u64>,
 }
 
-/// What one peer should see.
+/// The peers that one peer should see.
 #[derive(Debug, Default)]
-struct View {
-    /// Those in view; since when, if they are not known yet.
+struct PeerView {
+    /// Peers in view; with the time since which they are in view, if they are not known yet.
     others: BTreeMap<Address, Option<Time>>,
-    /// How many are not known, and since when that is more than nobody.
+    /// Number of peers in view that are not known, and the time since which there are any.
     unknown: usize,
     blind_since: Time,
 }
 
 impl Sightings {
-    /// Nobody is anywhere yet. Nobody sees farther than `reach`.
+    /// Sightings of a world without peers. No peer sees farther than `reach`.
     pub fn new(reach: Distance) -> Self {
-        let histogram = || Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("bounds that can be");
+        let histogram =
+            || Histogram::new_with_bounds(1, LONGEST.as_micros(), 3).expect("these bounds are valid");
         Self {
             reach,
             places: BTreeMap::new(),
@@ -51,7 +52,7 @@ impl Sightings {
         (place.x().div_euclid(side), place.y().div_euclid(side))
     }
 
-    /// Somebody is there now, and looks around as far as it sees.
+    /// A peer stepped to a place and has this view; `knows` tells which peers it has heard.
     pub fn step(
         &mut self,
         now: Time,
@@ -66,6 +67,7 @@ impl Sightings {
             self.leave_cell(before, who);
         }
         self.cells.entry(cell).or_default().insert(who);
+        // Cells are as wide as the farthest view, so the peers in view are in these nine cells.
         let around = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (cell.0 + x, cell.1 + y)));
         let near = around.filter_map(|it| self.cells.get(&it)).flatten().copied();
         let seen: BTreeSet<Address> =
@@ -89,7 +91,7 @@ impl Sightings {
         }
     }
 
-    /// Somebody hears of another for the first time.
+    /// A peer heard another for the first time.
     pub fn heard(&mut self, now: Time, who: Address, of: Address) {
         let Some(view) = self.views.get_mut(&who) else { return };
         let Some(since) = view.others.get_mut(&of).and_then(Option::take) else { return };
@@ -97,7 +99,7 @@ impl Sightings {
         view.one_less(now, &mut self.recovery);
     }
 
-    /// Somebody forgets another whom it may still see.
+    /// A peer removed another from its list, which may still be in view.
     pub fn lost(&mut self, now: Time, who: Address, of: Address) {
         let Some(view) = self.views.get_mut(&who) else { return };
         if let Some(known @ None) = view.others.get_mut(&of) {
@@ -106,12 +108,13 @@ impl Sightings {
         }
     }
 
-    /// Somebody is not there any more.
+    /// A peer left the world.
     pub fn gone(&mut self, now: Time, who: Address) {
         self.views.remove(&who);
         if let Some(place) = self.places.remove(&who) {
             self.leave_cell(self.cell(place), who);
         }
+        // A peer that is gone is missing in no view any more.
         for view in self.views.values_mut() {
             if view.others.remove(&who).flatten().is_some() {
                 view.one_less(now, &mut self.recovery);
@@ -128,18 +131,18 @@ impl Sightings {
         }
     }
 
-    /// How long it took until somebody in view was heard, in milliseconds: 99 of 100 times less.
+    /// Time until a peer in view was heard, in milliseconds; 99th percentile.
     pub fn discovery_p99_ms(&self) -> f64 {
         self.discovery.value_at_quantile(0.99) as f64 / 1e3
     }
 
-    /// How long a peer lacked somebody in view, in seconds: 99 of 100 times less.
+    /// Time for which a peer lacked a peer in view, in seconds; 99th percentile.
     pub fn recovery_p99_seconds(&self) -> f64 {
         self.recovery.value_at_quantile(0.99) as f64 / 1e6
     }
 }
 
-impl View {
+impl PeerView {
     const fn one_more(&mut self, now: Time) {
         if self.unknown == 0 {
             self.blind_since = now;
@@ -164,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_takes_as_long_as_it_takes() {
+    fn times_count_from_the_sighting_to_the_first_message() {
         let (a, b) = (Address(1), Address(2));
         let place = |metres| (Position::from_metres(metres, 0.0).unwrap(), Distance::of_metres(60));
         let at = Time::from_millis;
@@ -180,7 +183,10 @@ mod tests {
         assert!((sightings.recovery_p99_seconds() - 1.0).abs() < 0.01);
         sightings.lost(at(3_000), a, b);
         sightings.gone(at(7_000), b);
-        assert!((sightings.recovery_p99_seconds() - 4.0).abs() < 0.01, "whoever left is not missed any more");
+        assert!(
+            (sightings.recovery_p99_seconds() - 4.0).abs() < 0.01,
+            "a peer that left is not missing any more"
+        );
         assert!(sightings.cells.len() == 1 && sightings.views[&a].others.is_empty());
     }
 }

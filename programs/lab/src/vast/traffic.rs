@@ -1,67 +1,67 @@
-//! What peers send and receive, second by second.
+//! Bytes that peers send and receive, second by second.
 
 use machine::{Address, Time};
-use overlay::Sent;
+use overlay::SentTraffic;
 use std::collections::BTreeMap;
 
-/// The most bytes of one peer in one second.
+/// The busiest second of any peer.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Most {
-    /// How many.
+pub struct BusiestSecond {
+    /// Bytes of that peer in that second.
     pub bytes: u64,
-    /// The end of that second.
+    /// Time at which that second ended.
     pub at: Time,
 }
 
-/// The busiest seconds.
+/// The busiest seconds of any peer, by how bytes are counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Busiest {
-    /// Sent, by the paper's sizes.
-    pub paper: Most,
-    /// Sent, in our encoding.
-    pub wire: Most,
-    /// Sent, in our encoding, headers included.
-    pub line: Most,
-    /// Received, by the paper's sizes.
-    pub received: Most,
+pub struct BusiestSeconds {
+    /// Bytes sent, by the paper's sizes.
+    pub paper: BusiestSecond,
+    /// Bytes sent, in our encoding.
+    pub wire: BusiestSecond,
+    /// Bytes sent, in our encoding, headers included.
+    pub line: BusiestSecond,
+    /// Bytes received, by the paper's sizes.
+    pub received: BusiestSecond,
 }
 
-/// What a peer has sent and received so far.
+/// Bytes that a peer has sent and received so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct ByteCounts {
     paper: u64,
     wire: u64,
     line: u64,
     received: u64,
 }
 
-/// Counts the bytes of everybody who sits there, whether they have joined yet or not.
+/// Counts the bytes of all peers that have a slot, also of those that are still joining.
 #[derive(Debug, Default)]
-pub struct Meter {
-    before: BTreeMap<Address, Counts>,
-    busiest: Busiest,
+pub struct TrafficMeter {
+    before: BTreeMap<Address, ByteCounts>,
+    busiest: BusiestSeconds,
 }
 
-impl Meter {
-    /// Somebody sits down who has sent nothing; their seat has received so much before.
+impl TrafficMeter {
+    /// A new peer takes a slot, which has received `received` bytes before.
     pub fn begin(&mut self, who: Address, received: u64) {
-        self.before.insert(who, Counts { received, ..Counts::default() });
+        self.before.insert(who, ByteCounts { received, ..ByteCounts::default() });
     }
 
-    /// They stand up.
+    /// A peer leaves its slot.
     pub fn end(&mut self, who: Address) {
         self.before.remove(&who);
     }
 
-    /// Everybody who sits there.
-    pub fn everybody(&self) -> Vec<Address> {
+    /// Addresses of all peers that have a slot.
+    pub fn addresses(&self) -> Vec<Address> {
         self.before.keys().copied().collect()
     }
 
-    /// A second is over, in which somebody came to have sent and received so much.
-    pub fn second(&mut self, now: Time, who: Address, sent: &Sent, received: u64) {
+    /// Called for each peer at the end of every second, with its totals so far.
+    pub fn second(&mut self, now: Time, who: Address, sent: &SentTraffic, received: u64) {
         let (paper, wire) = (sent.paper.iter().sum(), sent.wire.iter().sum());
-        let counts = Counts { paper, wire, line: sent.line(), received };
+        let counts = ByteCounts { paper, wire, line: sent.bytes_with_headers(), received };
         let before = self.before.insert(who, counts).unwrap_or_default();
         self.busiest.paper.take(now, paper - before.paper);
         self.busiest.wire.take(now, wire - before.wire);
@@ -70,12 +70,12 @@ impl Meter {
     }
 
     /// The busiest seconds so far.
-    pub const fn busiest(&self) -> Busiest {
+    pub const fn busiest(&self) -> BusiestSeconds {
         self.busiest
     }
 }
 
-impl Most {
+impl BusiestSecond {
     const fn take(&mut self, at: Time, bytes: u64) {
         if self.bytes < bytes {
             *self = Self { bytes, at };
@@ -91,11 +91,11 @@ mod tests {
     fn a_second_counts_from_the_second_before() {
         let (who, at) = (Address(1), |second: u64| Time::from_millis(second * 1_000));
         let sent = |bytes: u64| {
-            let mut sent = Sent::default();
+            let mut sent = SentTraffic::default();
             (sent.messages[2], sent.paper[2], sent.wire[2]) = (1, 4 * bytes, bytes);
             sent
         };
-        let mut meter = Meter::default();
+        let mut meter = TrafficMeter::default();
         meter.begin(who, 1_000);
         for (second, bytes, received) in [(1, 30, 1_010), (2, 50, 1_500), (3, 75, 1_501)] {
             meter.second(at(second), who, &sent(bytes), received);
@@ -103,8 +103,12 @@ mod tests {
         let busiest = meter.busiest();
         assert_eq!((busiest.wire.bytes, busiest.wire.at), (30, at(1)));
         assert_eq!((busiest.paper.bytes, busiest.line.bytes), (120, 30 + u64::from(overlay::HEADERS)));
-        assert_eq!((busiest.received.bytes, busiest.received.at), (490, at(2)), "not what came before");
+        assert_eq!(
+            (busiest.received.bytes, busiest.received.at),
+            (490, at(2)),
+            "bytes received before do not count"
+        );
         meter.end(who);
-        assert!(meter.everybody().is_empty());
+        assert!(meter.addresses().is_empty());
     }
 }

@@ -1,13 +1,13 @@
-//! `lab a3`: the shape of the paper's result must come out of a short run, and the same numbers every time.
+//! `lab a3`: a short run must show the shape of the paper's result, and the same numbers every time.
 
-use lab::a3::{self, Candidate, Options, Reading, Results, Setting, Sizes, report};
+use lab::a3::{self, A3Options, A3Results, A3Setting, Candidate, Reading, UpdateSizes, report};
 
 /// Two sizes, two runs, four minutes: seconds of work, enough for the order of the policies.
-fn small(change: impl FnOnce(&mut Options)) -> (Setting, Results) {
+fn small(change: impl FnOnce(&mut A3Options)) -> (A3Setting, A3Results) {
     let mut options =
-        Options { avatars: vec![25, 60], minutes: 4.0, runs: 2, ..Options::paper(Reading::Fitted) };
+        A3Options { avatars: vec![25, 60], minutes: 4.0, runs: 2, ..A3Options::paper(Reading::Fitted) };
     change(&mut options);
-    let setting = Setting::new(&options).unwrap();
+    let setting = A3Setting::new(&options).unwrap();
     let results = a3::measure(&setting, &Candidate::of_the_paper(), &|| ()).unwrap();
     (setting, results)
 }
@@ -16,7 +16,7 @@ fn scratch(name: &str) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("ecumene-a3-{name}-{}", std::process::id()))
 }
 
-fn average(results: &Results, avatars: u32, policy: &str) -> f64 {
+fn average(results: &A3Results, avatars: u32, policy: &str) -> f64 {
     results.rows.iter().find(|it| (it.avatars, it.policy.as_str()) == (avatars, policy)).unwrap().average
 }
 
@@ -24,7 +24,7 @@ fn average(results: &Results, avatars: u32, policy: &str) -> f64 {
 fn without_management_traffic_is_what_arithmetic_says() {
     let (_, results) = small(|_| ());
     for avatars in [25, 60] {
-        // Everybody but the observer, 100 bytes every 260 ms: due after 250, checked every 10.
+        // All avatars but the observer, 100 bytes every 260 ms: due after 250, checked every 10.
         let expected = f64::from(avatars - 1) * 100.0 / 0.26;
         let measured = average(&results, avatars, "none");
         assert!((measured / expected - 1.0).abs() < 0.003, "{avatars} avatars: {measured}, not {expected}");
@@ -55,9 +55,9 @@ fn no_second_is_below_the_average() {
 #[test]
 fn nothing_is_not_a_number() {
     for change in [
-        |it: &mut Options| it.angle = 0.0,
-        |it: &mut Options| (it.view, it.critical) = (0.0, 0.0),
-        |it: &mut Options| it.world = Some(1e6),
+        |it: &mut A3Options| it.angle = 0.0,
+        |it: &mut A3Options| (it.view, it.critical) = (0.0, 0.0),
+        |it: &mut A3Options| it.world = Some(1e6),
     ] {
         let (_, results) = small(|it| {
             (it.minutes, it.runs) = (0.2, 1);
@@ -85,7 +85,7 @@ fn each_refinement_saves() {
 
 #[test]
 fn the_stated_square_cannot_give_the_tables() {
-    // As long as the paper's: whoever walks slowly must have time to be elsewhere.
+    // As long as the paper's run: slow walkers need time to get elsewhere.
     let (_, results) =
         small(|it| (it.reading, it.minutes, it.avatars) = (Reading::Stated, 20.0, vec![25, 50]));
     let share = |world: f64| results.squares.iter().find(|it| it.world == world).unwrap().circle_share;
@@ -101,7 +101,7 @@ fn the_stated_square_cannot_give_the_tables() {
 fn policies_share_their_walks() {
     let (_, results) = small(|it| it.avatars = vec![25, 30, 35, 40, 45]);
     assert_eq!(results.together.len(), 6);
-    // Those two do not depend on where anybody looks, which evens out in longer runs only.
+    // These two do not depend on the headings of avatars, which even out in longer runs only.
     let circles = &results.together[0];
     assert_eq!((circles.policy.as_str(), circles.other.as_str()), ("circle", "circle-attenuated"));
     assert!(0.8 < circles.correlation.unwrap() && circles.paper_correlation.is_none(), "{circles:?}");
@@ -121,19 +121,19 @@ fn one_seed_one_result_on_any_number_of_threads() {
 }
 
 #[test]
-fn who_turns_round_already_knows_what_is_close() {
+fn a_player_that_turns_round_already_knows_what_is_close() {
     let (_, results) = small(|_| ());
     let close = |policy: &str| results.turns.iter().find(|it| it.policy == policy).unwrap().close;
-    // A³ keeps the close area fresh behind the player's back; only who has just stepped in is still news.
+    // A³ keeps the close area behind the player fresh; only an avatar that has just entered it is unknown.
     assert!(close("a3").mean_ms < 1.0 && close("a3").p50_ms == 0, "{:?}", close("a3"));
-    // One link delay for the server to hear of the turn, one for its answer; nothing if nobody was close behind.
+    // One link delay until the server learns of the turn, one for its answer; no wait if no avatar was close behind.
     let blind = close("field-of-view");
     assert!((100..=120).contains(&blind.max_ms) && 25.0 <= blind.mean_ms, "{blind:?}");
     assert!(
         blind.p50_ms < blind.max_ms,
         "the server looks up to 10 ms later, not always equally late: {blind:?}"
     );
-    // What is farther away and was behind is news under both.
+    // Avatars farther away that were behind are unknown under both.
     for policy in ["a3", "field-of-view"] {
         let all = results.turns.iter().find(|it| it.policy == policy).unwrap().all;
         assert!((50.0..=150.0).contains(&all.mean_ms), "{policy}: {all:?}");
@@ -141,7 +141,7 @@ fn who_turns_round_already_knows_what_is_close() {
 }
 
 #[test]
-fn the_rarely_told_know_less() {
+fn rarer_updates_mean_older_knowledge() {
     let (_, results) = small(|_| ());
     let far =
         |policy: &str| results.quality.iter().find(|it| it.policy == policy).unwrap().bands[3].age_mean_ms;
@@ -149,7 +149,7 @@ fn the_rarely_told_know_less() {
     let unmanaged = &results.quality[0].bands[0];
     // The link takes 50 ms, and updates come every 260: between 50 and 310, each age as often as any other.
     assert!((173.0..187.0).contains(&unmanaged.age_mean_ms) && unmanaged.age_p99_ms <= 320, "{unmanaged:?}");
-    // Who is told of every change of course is never far off.
+    // A client that is told of every change of course is never far off.
     assert!(unmanaged.error_mean_m < 0.05 && unmanaged.unknown_percent == 0.0, "{unmanaged:?}");
     assert!(1.5 * far("circle") < far("a3"), "circle {} a3 {}", far("circle"), far("a3"));
 }
@@ -157,7 +157,7 @@ fn the_rarely_told_know_less() {
 #[test]
 fn our_encoding_is_smaller_than_the_papers_sizes() {
     let (_, paper) = small(|it| it.minutes = 1.0);
-    let (_, wire) = small(|it| (it.minutes, it.sizes) = (1.0, Sizes::Wire));
+    let (_, wire) = small(|it| (it.minutes, it.sizes) = (1.0, UpdateSizes::Wire));
     assert!(!wire.options.comparable && wire.rows.iter().all(|it| it.paper_average.is_none()));
     for (paper, wire) in paper.rows.iter().zip(&wire.rows) {
         let with_headers = wire.average_with_headers.unwrap();
@@ -170,17 +170,17 @@ fn our_encoding_is_smaller_than_the_papers_sizes() {
         );
         assert!(wire.average < with_headers && with_headers < 1.2 * paper.average, "{wire:?}");
     }
-    assert!(report::verdicts(&wire).is_empty(), "our sizes say nothing about the paper's claims");
-    assert_eq!(wire.squares, paper.squares, "and nothing about which square fits its tables");
+    assert!(report::verdicts(&wire).is_empty(), "the paper's claims do not apply to our sizes");
+    assert_eq!(wire.squares, paper.squares, "the square that fits its tables does not depend on the sizes");
 }
 
 #[test]
-fn the_report_is_whole_and_draws_added_policies() {
+fn the_report_is_complete_and_draws_added_policies() {
     let directory = scratch("report");
-    let options = Options { avatars: vec![5], minutes: 0.2, runs: 1, ..Options::paper(Reading::Fitted) };
-    let setting = Setting::new(&options).unwrap();
+    let options = A3Options { avatars: vec![5], minutes: 0.2, runs: 1, ..A3Options::paper(Reading::Fitted) };
+    let setting = A3Setting::new(&options).unwrap();
     let mut candidates = Candidate::of_the_paper();
-    let circle = |it: &Setting| Ok(interest::policies::Circle::new(it.critical));
+    let circle = |it: &A3Setting| Ok(interest::policies::Circle::new(it.critical));
     candidates.push(Candidate::new("only <close>", circle));
     let results = a3::measure(&setting, &candidates, &|| ()).unwrap();
     report::write(&directory, &setting, &candidates, &results).unwrap();
@@ -197,7 +197,7 @@ fn the_report_is_whole_and_draws_added_policies() {
     let saved = tables.split("What A³ saves").nth(1).unwrap().split("What the saving costs").next().unwrap();
     assert!(
         saved.contains("only <close>"),
-        "what A³ saves of it is said also where the paper is silent: {saved}"
+        "the saving is shown also for policies that the paper does not have: {saved}"
     );
     let left = std::fs::read_dir(&directory)
         .unwrap()
@@ -207,12 +207,12 @@ fn the_report_is_whole_and_draws_added_policies() {
 }
 
 #[test]
-fn only_what_the_paper_tried_is_held_against_it() {
+fn the_papers_claims_apply_only_to_what_it_tried() {
     let (_, results) = small(|it| (it.minutes, it.runs) = (0.1, 1));
     assert!(report::verdicts(&results).is_empty() && report::misfit(&results).is_none());
-    // A list of one's own, without the paper's.
+    // A list of candidates without the paper's.
     let setting =
-        Setting::new(&Options { minutes: 0.1, runs: 1, ..Options::paper(Reading::Fitted) }).unwrap();
+        A3Setting::new(&A3Options { minutes: 0.1, runs: 1, ..A3Options::paper(Reading::Fitted) }).unwrap();
     for candidates in [vec![Candidate::circle()], vec![]] {
         let results = a3::measure(&setting, &candidates, &|| ()).unwrap();
         assert!(report::verdicts(&results).is_empty() && report::misfit(&results).is_none());

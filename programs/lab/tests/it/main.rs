@@ -1,4 +1,4 @@
-//! The experiments, run small.
+//! Tests of the experiments, with small runs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

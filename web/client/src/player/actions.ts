@@ -1,11 +1,11 @@
-// The player's actions: numbered for the zone, kept until they are answered.
+// The player's actions: numbered for the zone, kept until their results arrive.
 
-/** The most actions that are out at once. */
+/** The most actions without a result at one time: the zone's own limit. */
 export const UNANSWERED_MAX = 64;
 
-/** An action that was taken and not answered. */
+/** An action without a result so far. */
 export interface Unanswered {
-  /** The action's name for the owner. It stays when a full stop changes the number. */
+  /** The action's id for the caller of `act`. It stays when a full stop changes the number. */
   readonly id: number;
   number: number;
   readonly action: Uint8Array;
@@ -13,20 +13,20 @@ export interface Unanswered {
 }
 
 export class Actions {
-  /** The number of the next action. */
+  /** Number of the next action, from 1. */
   next = 1;
   /** Results up to this number have arrived. */
   acked = 0;
-  /** In the order of their numbers. */
+  /** Unanswered actions, in the order of their numbers. */
   readonly unanswered: Unanswered[] = [];
   private lastId = 0;
 
-  /** Whether the zone would let a further action wait. */
+  /** True if the zone would refuse a further action. */
   get isFull(): boolean {
     return UNANSWERED_MAX <= this.unanswered.length;
   }
 
-  /** Takes an action that is wanted now. */
+  /** Numbers a new action and keeps it. */
   take(action: Uint8Array, wanted: number): Unanswered {
     const taken = { id: ++this.lastId, number: this.next++, action, wanted };
     this.unanswered.push(taken);
@@ -34,10 +34,10 @@ export class Actions {
   }
 
   /**
-   * Goes on counting where the zone does. Earlier sessions of the player may have acted; or the world has lost its last
-   * moments in a full stop, and with them actions whose results the player heard.
+   * Continues the numbers from the zone's cursor. Earlier sessions of the player may have acted; or the zone lost its last
+   * records in a full stop, and with them actions whose results the player has received.
    */
-  goOnFrom(cursor: number): void {
+  renumberFrom(cursor: number): void {
     const first = this.unanswered[0]?.number ?? Infinity;
     if (first <= cursor + 1) return;
     this.unanswered.forEach((it, index) => (it.number = cursor + 1 + index));
@@ -45,7 +45,7 @@ export class Actions {
     this.acked = cursor;
   }
 
-  /** Takes out the action of this number, if it is unanswered. */
+  /** Removes and returns the action of this number, if it is unanswered. */
   answer(number: number): Unanswered | undefined {
     const place = this.unanswered.findIndex((it) => it.number === number);
     if (place < 0) return undefined;

@@ -1,27 +1,27 @@
-// World time, measured by how long the home takes to echo a move.
+// Measures world time by the round trip of a move to the home and its echo.
 
 import { WorldClock } from "../clock.ts";
 
-/** An echo that takes longer is lost. */
+/** An echo that takes longer counts as lost, ms. */
 const ECHO_MAX = 2_000;
 
 export class EchoTimer {
   readonly clock = new WorldClock();
-  /** When the move was sent whose echo tells the time. */
+  /** Sending time of the move whose echo is measured. */
   private timed = 0;
-  /** Whether that echo is awaited. */
+  /** True while that echo has not arrived. */
   private isTiming = false;
-  /** How many echoes are under way. */
+  /** Number of echoes under way. */
   private underWay = 0;
 
-  /** Something other than a move was sent that is echoed too. */
+  /** An action was sent: the zone echoes its motion, too. */
   sentOther(): void {
     this.underWay++;
   }
 
   /**
-   * A move is sent. The time until its echo is taken, but not while others are under way, which look the same. Those
-   * that are lost are not waited for.
+   * A move is sent. Its round trip is measured, unless other echoes are under way, which look the same. Echoes that take
+   * longer than ECHO_MAX are given up.
    */
   sentMove(now: number): void {
     if (this.underWay === 0 || ECHO_MAX < now - this.timed) {
@@ -30,7 +30,7 @@ export class EchoTimer {
     this.underWay++;
   }
 
-  /** An echo came: of the newest move, or of one before. */
+  /** An echo arrived: of the newest move, or of an earlier one. */
   heard(isNewest: boolean, now: number, world: number): void {
     this.underWay = Math.max(0, this.underWay - 1);
     if (!isNewest || !this.isTiming) return;

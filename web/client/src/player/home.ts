@@ -1,29 +1,29 @@
-// The replica that the player believes, and how much of its zone's records the player has heard.
+// The home: the replica that the player believes, and the last record of its zone that the player has received.
 
 import { type Key, keyOf } from "../object.ts";
-import type { Down, Seen } from "../protocol.ts";
+import type { ToPlayer, Seen } from "../protocol.ts";
 import type { Peer } from "./links.ts";
 
 export class Home {
   peer: Peer | null = null;
-  /** Stays while the zone's replica is being looked for. */
+  /** The home's zone; it stays the same during a search. */
   zone = 0;
-  /** When the home was heard last. */
+  /** Time of the last message from the home. */
   heard = 0;
-  /** Whether the zone has lost some of what the player has seen. */
+  /** True if the zone has lost records that the player has received. */
   mayKnowLess = false;
-  /** When the home was heard last before a silence that was forgiven. */
+  /** Time of the last message before a silence that was forgiven. */
   private forgiven: number | null = null;
-  /** The highest epoch heard of, per zone. */
+  /** The highest epoch known of each zone. */
   private readonly epochs = new Map<number, number>();
   /** The epoch in which the home let the player in. */
   private entered = 0;
-  /** Number of owners the avatar has had: an earlier owner is not believed. */
+  /** Number of ownership changes of the avatar: an earlier owner is not believed. */
   private incarnation = 0;
-  /** The last record heard of. */
+  /** The last record received. */
   private index = 0;
 
-  /** The highest epoch of the home's zone heard. */
+  /** The highest known epoch of the home's zone. */
   get epoch(): number {
     return this.epochOf(this.zone);
   }
@@ -33,13 +33,13 @@ export class Home {
   }
 
   /**
-   * Whether this must not be believed. Only the home tells what happens, in the epoch in which it let the player in or a
-   * later one; other replicas may only offer themselves, and not in an epoch that is over.
+   * True if a message must be ignored. Only the home may tell what happens, in the epoch in which it let the player in or a
+   * later one; another replica may only let the player in, and not in an epoch that is over.
    */
-  isStale(from: Peer, zone: number, epoch: number, down: Down, me: Key | null): boolean {
-    switch (down.kind) {
+  isStale(from: Peer, zone: number, epoch: number, message: ToPlayer, me: Key | null): boolean {
+    switch (message.kind) {
       case "Entered": {
-        const isEarlier = me === keyOf(down.avatar) && down.incarnation < this.incarnation;
+        const isEarlier = me === keyOf(message.avatar) && message.incarnation < this.incarnation;
         return epoch < this.epochOf(zone) || isEarlier;
       }
       case "Closed":
@@ -52,25 +52,25 @@ export class Home {
     }
   }
 
-  /** A replica that is believed speaks in this epoch. */
+  /** A believed replica sent a message in this epoch. */
   raiseEpoch(zone: number, epoch: number): void {
     this.epochs.set(zone, Math.max(this.epochOf(zone), epoch));
   }
 
-  /** A zone lets the player in. Records of another zone, and those after a loss, are counted anew. */
+  /** A zone lets the player in. Records of another zone, and records after a loss, are counted from the start. */
   enter(zone: number, epoch: number, incarnation: number, lost: boolean): void {
     if (lost || this.zone !== zone) this.index = 0;
     [this.zone, this.entered, this.incarnation, this.mayKnowLess] = [zone, epoch, incarnation, lost];
   }
 
-  /** Forgives a silence. Gives false for one that was forgiven before. */
+  /** Forgives a silence. Returns false if the same silence was forgiven before. */
   forgive(): boolean {
     const isNew = this.forgiven !== this.heard;
     this.forgiven = this.heard;
     return isNew;
   }
 
-  /** The last record heard of, to hear what was missed since. */
+  /** The last record received, so that a new home sends the ones missed since. */
   get seen(): Seen | null {
     return 0 < this.index ? { zone: this.zone, epoch: this.epoch, index: this.index } : null;
   }
@@ -80,8 +80,8 @@ export class Home {
   }
 
   /**
-   * Whether the notices of this record were not told before. After a switch, records are told again; those of a
-   * neighbour have no number here, and are not told again.
+   * True if the notices of this record are new. After a change of home, records are sent again; those of a neighbour have
+   * no number here, and are not sent again.
    */
   isNews(index: number): boolean {
     return this.index < index || index === 0;

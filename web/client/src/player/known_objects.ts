@@ -1,32 +1,32 @@
-// What is in sight, and of each object the newest state that was told.
+// The objects in sight, and the newest known version of each object.
 
 import { type Motion, isNewer } from "../motion.ts";
 import { type Key, type ObjectId, keyOf } from "../object.ts";
-import type { Shown } from "../protocol.ts";
+import type { ShownObject } from "../protocol.ts";
 
-/** How long it is remembered what was last seen of what is out of sight. */
+/** Time for which the version of an object out of sight is remembered, ms. */
 const REMEMBERED = 10_000;
 
 /** An object in sight. */
-export interface Seen {
+export interface VisibleObject {
   object: ObjectId;
   motion: Motion;
   shown: Uint8Array;
 }
 
-/** The newest state of an object that was told. */
-interface Known {
+/** The newest version of an object that a zone has sent. */
+interface KnownVersion {
   incarnation: number;
   version: number;
-  /** Since when it is out of sight, if it is. */
+  /** Time since which the object is out of sight; null if it is in sight. */
   hidden: number | null;
 }
 
 export class KnownObjects {
-  readonly inSight = new Map<Key, Seen>();
-  private readonly known = new Map<Key, Known>();
+  readonly inSight = new Map<Key, VisibleObject>();
+  private readonly known = new Map<Key, KnownVersion>();
 
-  /** Incarnation and version of everything in sight. */
+  /** Incarnation and version of all objects in sight. */
   versions(): { object: ObjectId; incarnation: number; version: number }[] {
     return [...this.inSight].map(([key, { object }]) => {
       const { incarnation, version } = this.known.get(key) ?? { incarnation: 0, version: 0 };
@@ -34,26 +34,26 @@ export class KnownObjects {
     });
   }
 
-  /** Forgets every version: a world that lost its last moments may show older ones. */
+  /** Forgets every version: a zone that lost its last records may show older ones. */
   forgetVersions(): void {
     this.known.clear();
   }
 
-  /** Whether a newer state of the object is known. */
-  isOld({ object, incarnation, version }: Shown): boolean {
+  /** True if a newer version of the object is known. */
+  isOld({ object, incarnation, version }: ShownObject): boolean {
     const known = this.known.get(keyOf(object));
     if (known === undefined || incarnation !== known.incarnation) return known !== undefined && incarnation < known.incarnation;
     return version < known.version;
   }
 
-  /** Nothing but these is in sight. What is known newer than the home has it stays as it is; the rest will be told. */
-  keep(now: number, objects: Shown[]): void {
+  /** Only these objects are in sight now. Objects known in a newer version stay as they are; the others follow by `see`. */
+  keep(now: number, objects: ShownObject[]): void {
     const kept = new Set(objects.filter((it) => this.isOld(it)).map((it) => keyOf(it.object)));
     for (const key of [...this.inSight.keys()]) if (!kept.has(key)) this.inSight.delete(key);
     this.hideRest(now);
   }
 
-  /** What is not in sight is remembered for a while: a zone that has heard less of it than we have may show it again. */
+  /** Remembers versions out of sight for a while: a zone with older knowledge may show such an object again. */
   private hideRest(now: number): void {
     for (const [key, known] of this.known) {
       if (!this.inSight.has(key)) known.hidden ??= now;
@@ -61,8 +61,8 @@ export class KnownObjects {
     }
   }
 
-  /** An object is new or changed, and not old. The newest motion heard stays. */
-  see({ object, incarnation, version, motion, shown }: Shown): Seen {
+  /** Takes in an object that is new or changed. A newer motion that is already known stays. */
+  see({ object, incarnation, version, motion, shown }: ShownObject): VisibleObject {
     const key = keyOf(object);
     this.known.set(key, { incarnation, version, hidden: null });
     const before = this.inSight.get(key)?.motion;
@@ -80,14 +80,14 @@ export class KnownObjects {
     return this.inSight.delete(key);
   }
 
-  /** These have left the sight. Gives those that were in it. */
+  /** These objects left the sight. Returns those that were in sight before. */
   hide(now: number, hidden: Key[]): Key[] {
     const left = hidden.filter((key) => this.inSight.delete(key));
     this.hideRest(now);
     return left;
   }
 
-  /** An object in sight moves like this, unless a newer motion is known. Gives whether that is news. */
+  /** Takes in a motion of an object in sight. Returns false if a newer one is known. */
   hear(key: Key, motion: Motion): boolean {
     const known = this.inSight.get(key);
     if (known === undefined || !isNewer(motion, known.motion)) return false;
@@ -95,7 +95,7 @@ export class KnownObjects {
     return true;
   }
 
-  /** An object in sight moves like this, whatever was heard. */
+  /** Sets the motion of an object in sight, even if a newer one is known. */
   put(key: Key, motion: Motion): void {
     const known = this.inSight.get(key);
     if (known !== undefined) known.motion = motion;

@@ -1,4 +1,4 @@
-// The replicas on the line, and which zone each is of, as far as it has said so.
+// The replicas that the player is connected to, and the zone of each, as far as it is known.
 
 import type { Address } from "../protocol.ts";
 
@@ -11,14 +11,14 @@ export function peerOf(address: Address): Peer {
 
 export class Links {
   private readonly numbers = new Map<Peer, number>();
-  /** An address says nothing about its zone to the machine: only answers do. */
+  /** The zone of each replica that has answered: the machine does not read zones from addresses. */
   private readonly zones = new Map<Peer, number>();
 
   up(peer: Peer, link: number): void {
     this.numbers.set(peer, link);
   }
 
-  /** Forgets a link. Gives whether it was the newest one to that replica. */
+  /** Forgets a link. Returns false if it was not the newest one to that replica. */
   down(peer: Peer, link: number): boolean {
     if (!this.isNewest(peer, link)) return false;
     this.numbers.delete(peer);
@@ -26,12 +26,12 @@ export class Links {
     return true;
   }
 
-  /** Whether this is the link that counts: what comes over an older one is the past. */
+  /** True if this is the newest link to the replica: messages over older links are outdated. */
   isNewest(peer: Peer, link: number): boolean {
     return this.numbers.get(peer) === link;
   }
 
-  /** A replica has said which zone it is of. */
+  /** A replica has told its zone. */
   learnZone(peer: Peer, zone: number): void {
     this.zones.set(peer, zone);
   }
@@ -40,7 +40,7 @@ export class Links {
     return [...this.numbers.keys()];
   }
 
-  /** The replicas that may be of this zone: those that said so and those that said nothing. */
+  /** The replicas that may belong to this zone: those that said so, and those whose zone is unknown. */
   thatMayBeOf(zone: number): Peer[] {
     return this.all().filter((peer) => (this.zones.get(peer) ?? zone) === zone);
   }

@@ -1,30 +1,30 @@
-// The player's half of the protocol: finds the replica that reigns, numbers actions and sends them until they are answered,
-// moves the avatar, and knows what is in sight.
+// The player's half of the protocol: finds the primary, numbers actions and sends them until their results arrive, moves the
+// avatar, and knows the objects in sight.
 //
 // It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
-// version); a later owner of the avatar is the new home. After any switch it sends again what was not answered. It has no
-// clock and does no I/O: time and messages are handed in, messages and happenings are handed out.
+// version); a later owner of the avatar is the new home. After any change of home it sends unanswered actions again. It has
+// no clock and does no I/O: time and messages are passed in, messages and events are passed out.
 //
-// Its parts own their fields and do not know each other; the machine joins them and speaks. crates/zone/src/player has the
-// same parts, and crates/zone/testdata/player shows what both do.
+// Its parts own their fields and do not know each other; `Player` joins them and sends messages. crates/zone/src/player has
+// the same parts, and crates/zone/testdata/player holds scenarios that both must reproduce.
 
 import type { WorldClock } from "../clock.ts";
 import type { Motion, Vector } from "../motion.ts";
 import { type Key, type ObjectId, keyOf } from "../object.ts";
-import type { Closed, Down, Outcome, Shown, Up } from "../protocol.ts";
+import type { Closed, ToPlayer, Outcome, ShownObject, FromPlayer } from "../protocol.ts";
 import { Actions, type Unanswered } from "./actions.ts";
 import { Avatar } from "./avatar.ts";
 import { EchoTimer } from "./echo_timer.ts";
 import { Home } from "./home.ts";
-import { KnownObjects, type Seen } from "./known_objects.ts";
+import { KnownObjects, type VisibleObject } from "./known_objects.ts";
 import { Links, type Peer } from "./links.ts";
 import { Search } from "./search.ts";
 
-/** A move is said again this often: at first because it may be lost, then to hear that the zone is there. */
+/** A move is repeated this often, ms: at first because it may be lost, later to learn that the zone is alive. */
 const MOVE_EVERY = 200;
-/** A zone that was silent for this long may be gone: its replicas are asked which one reigns, then all are. */
+/** After this much silence, ms, the primary may be gone: the player asks the zone's replicas, then all replicas. */
 const SILENT = 400;
-/** A player that wakes later than this was busy or asleep itself, and gives the zone more time: what it said may not be read yet. */
+/** A timer later than this, ms, means that the page itself was busy: messages may be unread, so the zone gets more time. */
 const LATE = 100;
 /** The most bytes of an action (crates/game/src/config.rs). */
 const ACTION_MAX = 1024;
@@ -37,33 +37,33 @@ export interface PlayerConfig {
   chance: () => number;
 }
 
-/** How a message must travel: in order and surely, or quickly, where a newer one replaces an older one. */
+/** The lane of a message: reliable and in order, or unreliable, where a newer one replaces an older one. */
 export type Lane = "sure" | "latest";
 
-/** What the machine does to the world outside. */
+/** The outputs of the machine. */
 export interface PlayerOut {
-  send(peer: Peer, lane: Lane, up: Up): void;
-  raise(happening: Happening): void;
+  send(peer: Peer, lane: Lane, message: FromPlayer): void;
+  raise(event: PlayerEvent): void;
 }
 
-export type Happening =
-  /** The player is in, with this avatar. */
+export type PlayerEvent =
+  /** A zone has let the player in, with this avatar. */
   | { kind: "Entered"; avatar: ObjectId }
-  /** The zone is silent; play goes on when another answers. */
+  /** The zone is silent; play continues when a primary answers. */
   | { kind: "Searching" }
-  /** What became of an action: `id` is what `act` gave, whatever number it had in the end. `took`: ms after the wish. */
+  /** The result of an action. `id` is the value that `act` returned; `took` is the time since `act`, ms. */
   | { kind: "Answered"; id: number; outcome: Outcome; took: number }
-  /** What the game says. */
+  /** A notice of the game. */
   | { kind: "Notice"; notice: Uint8Array }
-  /** Everything in sight is told anew. */
+  /** All objects in sight follow anew, as `Seen`. */
   | { kind: "Sight" }
-  /** An object is new or changed. */
-  | { kind: "Seen"; key: Key; seen: Seen }
-  /** An object moves differently, and nothing else about it changed. */
+  /** An object is new in sight, or has changed. */
+  | { kind: "Seen"; key: Key; seen: VisibleObject }
+  /** Only the motion of an object changed. */
   | { kind: "Heard"; key: Key; motion: Motion }
-  /** An object is gone, or out of sight. */
+  /** An object was removed, or left the sight. */
   | { kind: "Lost"; key: Key }
-  /** The avatar was set back. */
+  /** A zone corrected the avatar's motion. */
   | { kind: "Corrected"; motion: Motion }
   /** The zone does not let the player in. */
   | { kind: "Closed"; why: Closed };
@@ -84,7 +84,7 @@ export class Player {
   private readonly avatar = new Avatar();
   private readonly objects = new KnownObjects();
   private readonly echoes = new EchoTimer();
-  /** Whether the player left or was superseded: it says nothing more and believes nothing more. */
+  /** True after the player left or was superseded: it sends nothing more and ignores all messages. */
   private closed = false;
 
   constructor(config: PlayerConfig, out: PlayerOut) {
@@ -97,17 +97,17 @@ export class Player {
     return this.avatar.key;
   }
 
-  /** The replica where the player acts at the moment. */
+  /** The replica that the player believes at the moment. */
   get homePeer(): Peer | null {
     return this.home.peer;
   }
 
-  /** The highest epoch of the home's zone heard. */
+  /** The highest known epoch of the home's zone. */
   get epoch(): number {
     return this.home.epoch;
   }
 
-  /** The zone that let the player in last; 0 before the first. */
+  /** The zone that let the player in last; 0 before any did. */
   get zone(): number {
     return this.home.zone;
   }
@@ -120,12 +120,12 @@ export class Player {
     return this.echoes.clock;
   }
 
-  /** Everything in sight. */
-  get inSight(): ReadonlyMap<Key, Seen> {
+  /** All objects in sight, by key. */
+  get inSight(): ReadonlyMap<Key, VisibleObject> {
     return this.objects.inSight;
   }
 
-  /** How the own avatar moves, as far as this player is concerned. */
+  /** The motion of the player's avatar, ahead of the zone's. */
   get motion(): Motion {
     return this.avatar.motion;
   }
@@ -140,14 +140,14 @@ export class Player {
     return this.actions.unanswered.map((it) => it.number);
   }
 
-  /** Everything in sight with its incarnation and version. */
+  /** All objects in sight with their incarnation and version. */
   versions(): { object: ObjectId; incarnation: number; version: number }[] {
     return this.objects.versions();
   }
 
-  // Wants.
+  // Commands of the owner.
 
-  /** Wants to do something. Gives the action's id, or null if too much is unanswered already or the player is not in. */
+  /** Sends an action. Returns its id, or null if too many actions are unanswered or no zone has let the player in. */
   act(now: number, action: Uint8Array): number | null {
     this.now = now;
     if (this.actions.isFull || this.avatar.key === null || this.closed) return null;
@@ -157,7 +157,7 @@ export class Player {
     return taken.id;
   }
 
-  /** Goes on like this: mm/s, and a heading in 65536ths of a turn. */
+  /** Changes the avatar's velocity (mm/s) and heading (65536ths of a turn). */
   steer(now: number, velocity: Vector, heading: number): void {
     this.now = now;
     if (this.avatar.key === null || this.closed) return;
@@ -166,7 +166,7 @@ export class Player {
     this.sendMove();
   }
 
-  /** A carrier brought a pose. */
+  /** Takes in a pose from a carrier. */
   hear(now: number, key: Key, motion: Motion): void {
     this.now = now;
     if (key !== this.avatar.key && this.objects.hear(key, motion)) this.out.raise({ kind: "Heard", key, motion });
@@ -178,7 +178,7 @@ export class Player {
     this.close();
   }
 
-  /** Ends the play for good: no timer runs on. */
+  /** Ends this player for good, with its timers. */
   private close(): void {
     this.closed = true;
     this.home.peer = null;
@@ -199,7 +199,7 @@ export class Player {
     this.out.send(this.home.peer, "latest", { kind: "Move", motion: this.avatar.motion });
   }
 
-  /** The own avatar is where the player moved it, not where others last heard of it. */
+  /** Shows the avatar with the player's own motion, not with an older one from a zone. */
   private showOwn(): void {
     if (this.avatar.key !== null) this.objects.put(this.avatar.key, this.avatar.motion);
   }
@@ -209,7 +209,7 @@ export class Player {
   linkUp(now: number, peer: Peer, link: number): void {
     this.now = now;
     this.links.up(peer, link);
-    // A new link to the home: it has forgotten the player.
+    // On a new link the home knows nothing of the player: it must let the player in again.
     if (this.search.isOn || this.home.peer === peer) this.startSearch();
   }
 
@@ -220,24 +220,24 @@ export class Player {
     this.startSearch();
   }
 
-  receive(now: number, from: Peer, link: number, zone: number, epoch: number, down: Down): void {
+  receive(now: number, from: Peer, link: number, zone: number, epoch: number, message: ToPlayer): void {
     this.now = now;
-    if (this.links.isNewest(from, link) && !this.closed) this.onDown(from, zone, epoch, down);
+    if (this.links.isNewest(from, link) && !this.closed) this.onMessage(from, zone, epoch, message);
   }
 
-  /** When `wake` wants to be called next; null if never. */
+  /** The time of the next call of `wake`; null if none is needed. */
   deadline(): number | null {
     const times = [...this.timers.values()];
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** Does what is due. A wake with nothing due does nothing. */
+  /** Runs all timers that are due. */
   wake(now: number): void {
     this.now = now;
     for (let due = this.takeDue(); due !== null; due = this.takeDue()) this.onTimer(due.timer, LATE < now - due.at);
   }
 
-  /** Takes the earliest timer that is due. */
+  /** Removes and returns the earliest timer that is due. */
   private takeDue(): { timer: Timer; at: number } | null {
     let due: { timer: Timer; at: number } | null = null;
     for (const timer of TIMERS) {
@@ -257,17 +257,17 @@ export class Player {
   private onSilence(isLate: boolean): void {
     const { heard } = this.home;
     const isSilent = SILENT <= this.now - heard;
-    // Once per silence: a page that is always late must not wait for ever.
+    // Forgiven once per silence: a page whose timers are always late must not wait for ever.
     const isPatient = isSilent && isLate && this.home.forgive();
     if (isSilent && !isPatient) this.startSearch();
     this.timers.set("silence", isPatient ? this.now + LATE : (isSilent ? this.now : heard) + SILENT);
   }
 
-  // Finding the replica that reigns.
+  // The search for the primary.
 
   /**
-   * Asks which replica lets the player in: first those that may be of the home's zone, if any can be reached, then all on the
-   * line. Hosts may have come that were not there when the player started.
+   * Asks replicas to let the player in: first those that may belong to the home's zone, if any is connected, then all
+   * connected ones.
    */
   private ask(): void {
     const near = this.links.thatMayBeOf(this.home.zone);
@@ -286,38 +286,38 @@ export class Player {
     this.ask();
   }
 
-  // What the zone says.
+  // Messages from zones.
 
-  private onDown(from: Peer, zone: number, epoch: number, down: Down): void {
-    if (down.kind === "Entered" || down.kind === "NotHere") this.links.learnZone(from, zone);
-    if (this.home.isStale(from, zone, epoch, down, this.avatar.key)) return;
-    if (this.home.peer === from || down.kind === "Entered") this.home.raiseEpoch(zone, epoch);
-    this.dispatch(from, zone, epoch, down);
+  private onMessage(from: Peer, zone: number, epoch: number, message: ToPlayer): void {
+    if (message.kind === "Entered" || message.kind === "NotHere") this.links.learnZone(from, zone);
+    if (this.home.isStale(from, zone, epoch, message, this.avatar.key)) return;
+    if (this.home.peer === from || message.kind === "Entered") this.home.raiseEpoch(zone, epoch);
+    this.dispatch(from, zone, epoch, message);
     if (this.home.peer === from) this.home.heard = this.now;
   }
 
-  private dispatch(from: Peer, zone: number, epoch: number, down: Down): void {
-    switch (down.kind) {
+  private dispatch(from: Peer, zone: number, epoch: number, message: ToPlayer): void {
+    switch (message.kind) {
       case "Entered":
-        this.home.enter(zone, epoch, down.incarnation, down.lost);
-        this.actions.goOnFrom(down.cursor);
-        return this.onEntered(from, down.avatar, down.motion, down.time);
+        this.home.enter(zone, epoch, message.incarnation, message.lost);
+        this.actions.renumberFrom(message.cursor);
+        return this.onEntered(from, message.avatar, message.motion, message.time);
       case "NotHere":
         return this.onNotHere(from);
       case "Closed":
-        return this.onClosed(from, down.why);
+        return this.onClosed(from, message.why);
       case "Sight":
-        return this.onSight(down.index, down.objects);
+        return this.onSight(message.index, message.objects);
       case "Told":
-        return this.onTold(down);
+        return this.onTold(message);
       case "Result":
-        return this.onResult(down.number, down.outcome);
+        return this.onResult(message.number, message.outcome);
       case "Views":
-        return this.onViews(down.shown, down.hidden);
+        return this.onViews(message.shown, message.hidden);
       case "Moved":
-        return this.onMoved(down.generation, down.sequence, down.time);
+        return this.onMoved(message.generation, message.sequence, message.time);
       case "Corrected":
-        return this.onCorrected(down.motion);
+        return this.onCorrected(message.motion);
     }
   }
 
@@ -337,7 +337,7 @@ export class Player {
 
   private onNotHere(from: Peer): void {
     if (this.home.peer !== from) return;
-    // The player plays elsewhere, and will hear where. Only if that takes long is its owner told.
+    // Another zone owns the avatar now and will let the player in. The owner hears of the search only if that takes long.
     this.search.beginWide();
     this.ask();
   }
@@ -348,7 +348,7 @@ export class Player {
     this.out.raise({ kind: "Closed", why });
   }
 
-  private onSight(index: number, objects: Shown[]): void {
+  private onSight(index: number, objects: ShownObject[]): void {
     this.home.see(index);
     if (this.home.mayKnowLess) this.objects.forgetVersions();
     this.objects.keep(this.now, objects);
@@ -358,7 +358,7 @@ export class Player {
     this.showOwn();
   }
 
-  private onTold({ index, shown, gone, notices }: Extract<Down, { kind: "Told" }>): void {
+  private onTold({ index, shown, gone, notices }: Extract<ToPlayer, { kind: "Told" }>): void {
     shown.forEach((it) => this.see(it));
     gone.forEach(({ object, version }) => {
       if (this.objects.lose(this.now, keyOf(object), version)) this.out.raise({ kind: "Lost", key: keyOf(object) });
@@ -367,12 +367,12 @@ export class Player {
     this.home.see(index);
   }
 
-  private onViews(shown: Shown[], hidden: ObjectId[]): void {
+  private onViews(shown: ShownObject[], hidden: ObjectId[]): void {
     shown.forEach((it) => this.see(it));
     for (const key of this.objects.hide(this.now, hidden.map(keyOf))) this.out.raise({ kind: "Lost", key });
   }
 
-  private see(shown: Shown): void {
+  private see(shown: ShownObject): void {
     if (this.objects.isOld(shown)) return;
     const [key, { motion }] = [keyOf(shown.object), shown];
     if (this.avatar.follow(key, motion)) this.out.raise({ kind: "Corrected", motion });

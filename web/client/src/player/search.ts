@@ -1,49 +1,49 @@
-// The search for a replica that lets the player in: whether it is on, and whom it asks next.
+// The state of the search for a replica that lets the player in.
 
-/** How long an answer is waited for before the same is asked again. */
+/** Time between two rounds of questions, ms. */
 const ASK_EVERY = 100;
-/** How often only the home's zone is asked: mostly nothing is wrong but a datagram lost, and there may be hundreds of zones. */
+/** Rounds that ask only the home's zone: mostly only a datagram was lost, and there may be hundreds of zones. */
 const NARROW_ROUNDS = 4;
 
 export class Search {
-  /** A player that starts has no home. */
+  /** True at the start: a new player has no home. */
   isOn = true;
-  /** When the last question was asked. */
+  /** Time of the last question. */
   asked = 0;
-  /** How often this search has asked. */
+  /** Number of rounds of this search. */
   private rounds = 0;
-  /** Whether the owner knows of it. */
+  /** True once the owner was told of this search. */
   private isTold = false;
-  /** For the pause between two questions: players that lost the same home must not all ask at once. */
+  /** Random part of the pause between rounds: players that lost the same home must not all ask at once. */
   private readonly chance: () => number;
 
   constructor(chance: () => number) {
     this.chance = chance;
   }
 
-  /** The home may be gone: its zone is asked first. */
+  /** The home may be gone: the search starts with its zone. */
   begin(): void {
     if (!this.isOn) [this.isOn, this.rounds] = [true, 0];
   }
 
-  /** The home has handed the avatar over to another zone: all are asked at once. */
+  /** The home has transferred the avatar to another zone: the search asks all replicas at once. */
   beginWide(): void {
     [this.isOn, this.rounds] = [true, NARROW_ROUNDS];
   }
 
-  /** Whether the owner must be told now: once per search. */
+  /** True the first time per search: then the owner must be told. */
   tell(): boolean {
     const mustTell = !this.isTold;
     this.isTold = true;
     return mustTell;
   }
 
-  /** Whether only the home's zone is asked next. */
+  /** True if the next round asks only the home's zone. */
   get isNarrow(): boolean {
     return this.rounds < NARROW_ROUNDS;
   }
 
-  /** A question is asked now. Gives when the next one is due. */
+  /** Counts a round that starts now. Returns the time of the next one. */
   ask(now: number): number {
     this.asked = now;
     this.rounds++;

@@ -1,17 +1,17 @@
-// One player, whose links and time are lines of a table.
+// One player, whose links and time come from the lines of a table.
 
 import { expect } from "vitest";
 import type { Motion } from "../../src/motion.ts";
 import { type Key, keyOf } from "../../src/object.ts";
 import type { Peer } from "../../src/player/links.ts";
-import { type Happening, type Lane, Player } from "../../src/player/player.ts";
-import type { Up } from "../../src/protocol.ts";
-import { type Fields, downOf, fieldsOf, linkOf, motionOf, objectOf, pairOf } from "./parse.ts";
-import { beliefs, happeningText, order, upText } from "./print.ts";
+import { type PlayerEvent, type Lane, Player } from "../../src/player/player.ts";
+import type { FromPlayer } from "../../src/protocol.ts";
+import { type Fields, toPlayerOf, fieldsOf, linkOf, motionOf, objectOf, pairOf } from "./parse.ts";
+import { beliefs, eventText, order, fromPlayerText } from "./print.ts";
 
-/** Everything in sight, made only of what the machine told: what a page that draws it knows. */
-type Mirror = Map<Key, Looks>;
-type Looks = { motion: Motion; shown: Uint8Array };
+/** The objects in sight, rebuilt only from the machine's events, as a page does it. */
+type Mirror = Map<Key, MirroredObject>;
+type MirroredObject = { motion: Motion; shown: Uint8Array };
 
 export class Bench {
   private player!: Player;
@@ -19,9 +19,9 @@ export class Bench {
   /** The newest link to each replica. */
   private links = new Map<Peer, number>();
   private mirror: Mirror = new Map();
-  /** What the player did since the block began. */
+  /** The player's messages and events since the block began. */
   private lines: string[] = [];
-  /** What it believed at the end of the last block. */
+  /** The player's beliefs at the end of the last block. */
   private believed: string[] = [];
   /** Sends of one input: the same message to several replicas is one line. */
   private sends: { to: Peer[]; what: string }[] = [];
@@ -31,11 +31,11 @@ export class Bench {
   }
 
   private begin(): void {
-    // The pause before the next question is the shortest that can be drawn: a table is about the protocol.
+    // No random part in the pause between questions: a table shows the protocol, not the draw.
     const config = { player: 9n, session: 1n, name: "Ada", chance: () => 0 };
     this.player = new Player(config, {
-      send: (peer, lane, up) => this.onSend(peer, lane, up),
-      raise: (happening) => this.onHappening(happening),
+      send: (peer, lane, message) => this.onSend(peer, lane, message),
+      raise: (event) => this.onPlayerEvent(event),
     });
     this.now = 1_000;
     this.links = new Map();
@@ -43,7 +43,7 @@ export class Bench {
     this.believed = beliefs(this.player);
   }
 
-  /** Takes the steps of one block. Gives what the player did, and what it believes now and did not before. */
+  /** Runs the steps of one block. Returns the player's messages and events, and its new beliefs. */
   block(steps: string[]): string {
     steps.forEach((step) => this.step(step));
     const now = beliefs(this.player);
@@ -106,10 +106,10 @@ export class Bench {
     const { peer, link } = linkOf(from);
     const [zone, epoch] = [Number(peer.split(":")[1]), fields.count("epoch", 1)];
     const newest = this.links.get(peer) ?? 0;
-    this.tell(() => this.player.receive(this.now, peer, link ?? newest, zone, epoch, downOf(fields)));
+    this.tell(() => this.player.receive(this.now, peer, link ?? newest, zone, epoch, toPlayerOf(fields)));
   }
 
-  /** What the Rust machine raises as an event, `act` gives back, or throws. */
+  /** `act` returns or throws what the Rust machine raises as events (`Busy`, `TooLong`). */
   private act(action: Uint8Array): void {
     this.tell(() => {
       try {
@@ -123,7 +123,7 @@ export class Bench {
     });
   }
 
-  /** Lets time pass, and wakes the player whenever it wants. */
+  /** Advances time, and wakes the player at each of its deadlines. */
   private pass(until: number): void {
     for (let at = this.player.deadline(); at !== null && at <= until; at = this.player.deadline()) {
       this.now = Math.max(at, this.now);
@@ -138,18 +138,18 @@ export class Bench {
     this.compareMirror();
   }
 
-  /** What the machine told adds up to what it knows; but for the own motion, which no event tells. */
+  /** Checks that the events add up to the machine's own objects, except for the avatar's motion, which raises no event. */
   private compareMirror(): void {
     const { me, motion, inSight } = this.player;
-    const withOwn = (sight: ReadonlyMap<Key, Looks>): Mirror => {
+    const withOwn = (sight: ReadonlyMap<Key, MirroredObject>): Mirror => {
       const all = [...sight].map(([key, it]) => [key, { shown: it.shown, motion: key === me ? motion : it.motion }] as const);
       return new Map(all);
     };
     expect(withOwn(this.mirror)).toEqual(withOwn(inSight));
   }
 
-  private onSend(peer: Peer, lane: Lane, up: Up): void {
-    const what = `${lane}: ${upText(up)}`;
+  private onSend(peer: Peer, lane: Lane, message: FromPlayer): void {
+    const what = `${lane}: ${fromPlayerText(message)}`;
     const last = this.sends.at(-1);
     if (last?.what === what && !last.to.includes(peer)) last.to.push(peer);
     else this.sends.push({ to: [peer], what });
@@ -159,21 +159,21 @@ export class Bench {
     for (const { to, what } of this.sends.splice(0)) this.line(`> ${to.sort(order(":")).join(" ")} ${what}`);
   }
 
-  private onHappening(happening: Happening): void {
+  private onPlayerEvent(event: PlayerEvent): void {
     this.flush();
-    switch (happening.kind) {
+    switch (event.kind) {
       case "Sight":
         return this.mirror.clear();
       case "Seen":
-        return void this.mirror.set(happening.key, { motion: happening.seen.motion, shown: happening.seen.shown });
+        return void this.mirror.set(event.key, { motion: event.seen.motion, shown: event.seen.shown });
       case "Heard": {
-        const known = this.mirror.get(happening.key);
-        return void this.mirror.set(happening.key, { shown: known?.shown ?? new Uint8Array(), motion: happening.motion });
+        const known = this.mirror.get(event.key);
+        return void this.mirror.set(event.key, { shown: known?.shown ?? new Uint8Array(), motion: event.motion });
       }
       case "Lost":
-        return void this.mirror.delete(happening.key);
+        return void this.mirror.delete(event.key);
       default:
-        this.line(`! ${happeningText(happening)}`);
+        this.line(`! ${eventText(event)}`);
     }
   }
 

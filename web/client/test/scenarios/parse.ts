@@ -1,9 +1,9 @@
-// What the steps of a table mean.
+// Parses the steps of a table.
 
 import { type Motion, REST } from "../../src/motion.ts";
 import type { ObjectId } from "../../src/object.ts";
 import type { Peer } from "../../src/player/links.ts";
-import type { Closed, Down, Outcome, Shown } from "../../src/protocol.ts";
+import type { Closed, ToPlayer, Outcome, ShownObject } from "../../src/protocol.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -47,7 +47,7 @@ export function motionOf(text: string): Motion {
 }
 
 /** `1.1.5@1.3`, incarnation and version; after `~` the motion, after `:` what the game shows. */
-function shownOf(text: string): Shown {
+function shownOf(text: string): ShownObject {
   const [rest, shows] = cut(text, ":");
   const [versioned, moves] = cut(rest, "~");
   const [name, order] = cut(versioned, "@");
@@ -83,7 +83,7 @@ function closedOf(text: string): Closed {
   return why;
 }
 
-/** The words of a message: a kind, what it is about, and `key=value`. */
+/** The words of a message: a kind, its argument, and `key=value` pairs. */
 export interface Fields {
   plain: string[];
   all(key: string): string[];
@@ -97,8 +97,8 @@ export function fieldsOf(words: string[]): Fields {
   return { plain, all, count };
 }
 
-/** What a replica says to the player. */
-export function downOf(fields: Fields): Down {
+/** A message of a replica to the player. */
+export function toPlayerOf(fields: Fields): ToPlayer {
   const { plain, all, count } = fields;
   const [kind = "", about = "", more = ""] = plain;
   const time = count("time", 50_000);
@@ -131,8 +131,8 @@ export function downOf(fields: Fields): Down {
   }
 }
 
-/** The messages about what is in sight. */
-function sceneOf({ plain, all, count }: Fields): Down {
+/** The messages about objects in sight. */
+function sceneOf({ plain, all, count }: Fields): ToPlayer {
   const [index, shown] = [count("index", 0), all("see").map(shownOf)];
   switch (plain[0]) {
     case "sight":

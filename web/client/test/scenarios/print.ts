@@ -1,9 +1,9 @@
-// What the player does and believes, as lines of a table.
+// Prints the player's messages, events and beliefs as lines of a table.
 
 import type { Motion } from "../../src/motion.ts";
 import { keyOf } from "../../src/object.ts";
-import type { Happening, Player } from "../../src/player/player.ts";
-import type { Outcome, Up } from "../../src/protocol.ts";
+import type { PlayerEvent, Player } from "../../src/player/player.ts";
+import type { Outcome, FromPlayer } from "../../src/protocol.ts";
 
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const quoted = (bytes: Uint8Array): string => `"${decoded(bytes)}"`;
@@ -17,7 +17,7 @@ export function order(by: string): (one: string, other: string) => number {
   };
 }
 
-/** Generation and sequence, then whatever is not zero. */
+/** Generation and sequence, then all other fields that are not zero. */
 function motionText({ position, velocity, heading, start, generation, sequence }: Motion): string {
   const words = [`${generation}.${sequence}`];
   if (position.x !== 0 || position.y !== 0) words.push(`at ${position.x},${position.y}`);
@@ -38,25 +38,25 @@ function outcomeText(outcome: Outcome): string {
   }
 }
 
-export function upText(up: Up): string {
-  switch (up.kind) {
+export function fromPlayerText(message: FromPlayer): string {
+  switch (message.kind) {
     case "Enter": {
-      const seen = up.seen === null ? "nothing" : `zone ${up.seen.zone} epoch ${up.seen.epoch} index ${up.seen.index}`;
-      return `enter player ${up.player} session ${up.session} name ${up.name} seen ${seen}`;
+      const seen = message.seen === null ? "nothing" : `zone ${message.seen.zone} epoch ${message.seen.epoch} index ${message.seen.index}`;
+      return `enter player ${message.player} session ${message.session} name ${message.name} seen ${seen}`;
     }
     case "Act":
-      return `act ${up.number} acked ${up.acked} motion ${motionText(up.motion)} ${quoted(up.action)}`;
+      return `act ${message.number} acked ${message.acked} motion ${motionText(message.motion)} ${quoted(message.action)}`;
     case "Move":
-      return `move ${motionText(up.motion)}`;
+      return `move ${motionText(message.motion)}`;
     case "Ack":
-      return `ack ${up.acked}`;
+      return `ack ${message.acked}`;
     case "Leave":
       return "leave";
   }
 }
 
-/** The happenings that Rust has too. */
-export function happeningText(it: Exclude<Happening, { kind: "Sight" | "Seen" | "Heard" | "Lost" }>): string {
+/** Text of the events that the Rust machine has, too. */
+export function eventText(it: Exclude<PlayerEvent, { kind: "Sight" | "Seen" | "Heard" | "Lost" }>): string {
   switch (it.kind) {
     case "Entered":
       return `entered ${keyOf(it.avatar)}`;
@@ -78,7 +78,7 @@ function spanText(ms: number): string {
   return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }
 
-/** What the player believes: its home, its actions, its avatar, what is in sight. */
+/** The player's beliefs: its home, its actions, its avatar, the objects in sight. */
 export function beliefs(player: Player): string[] {
   const searching = player.isSearching ? " searching" : "";
   const avatar = player.me === null ? "none" : `${player.me} ${motionText(player.motion)}`;
@@ -90,7 +90,7 @@ export function beliefs(player: Player): string[] {
   ];
 }
 
-/** `1-6`, `8`: numbers that follow each other are one word. */
+/** `1-6`, `8`: consecutive numbers become one word. */
 function runs(numbers: number[]): string[] {
   const runs: [number, number][] = [];
   for (const number of numbers) {
@@ -105,7 +105,7 @@ function listed(words: string[], by: string): string {
   return words.length === 0 ? "none" : words.join(by);
 }
 
-/** Everything in sight in the notation of the steps. */
+/** The objects in sight, in the notation of the steps. */
 function sight(player: Player): string[] {
   const versions = new Map(player.versions().map((it) => [keyOf(it.object), it]));
   return [...player.inSight.keys()].sort(order(".")).map((key) => {

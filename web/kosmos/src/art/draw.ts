@@ -1,4 +1,4 @@
-// Every drawing of the page. Drawn once into textures, shared by everything that looks alike.
+// Every drawing of the page. Each is drawn once into a texture, which all objects of the same look share.
 //
 // Drawn facing east, UNIT pixels to the metre, white where the colour is put on later.
 
@@ -22,7 +22,7 @@ export function avatarBody(): Graphics {
   return it;
 }
 
-/** What of a body is not tinted: the dark of the hood, two eyes, the launcher. */
+/** The untinted parts of a body: the dark of the hood, two eyes, the launcher. */
 export function avatarGear(): Graphics {
   const it = new Graphics();
   it.roundRect(2, 15.5, 32, 8, 4).fill(0x343f57);
@@ -33,7 +33,7 @@ export function avatarGear(): Graphics {
   return it;
 }
 
-/** Who lies there: a pale mark that says where. */
+/** A pale mark at the place of a fallen avatar. */
 export function fallen(): Graphics {
   const it = new Graphics();
   it.ellipse(0, 0, 24, 18).fill({ color: 0x000000, alpha: 0.35 });

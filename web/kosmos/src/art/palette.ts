@@ -10,10 +10,10 @@ export const MINT = 0x6be3b0;
 export const SKY = 0x74b8ff;
 export const BORDER = 0xff2020;
 
-/** Hues of avatars: told apart at a glance, none of them the red of danger. */
+/** Hues of avatars: easy to distinguish, none of them the red of danger. */
 const AVATAR_HUES = [0x74b8ff, 0x6be3b0, 0xffc86b, 0xc79bff, 0x66e0e6, 0xff9ed2, 0xb4e36b, 0xffa97a, 0x93a8ff, 0xe6d36b];
 
-/** Somebody's colour: the same on every screen, because it comes from the name. */
+/** The colour of a player: the same on every screen, because it is derived from the name. */
 export function colourOf(name: string): number {
   let hash = 2166136261;
   for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 16777619);

@@ -28,7 +28,7 @@ export function makeTextures(renderer: Renderer): Textures {
   const texture = (graphics: Graphics): Texture => {
     const target = new Container();
     target.addChild(graphics);
-    // A drawing turns around where it was drawn around, not around the middle of its outline.
+    // A drawing turns around the origin of its coordinates, not around the middle of its outline.
     const { x, y, width, height } = target.getLocalBounds();
     const defaultAnchor = { x: -x / width, y: -y / height };
     const made = renderer.generateTexture({ target, resolution: RESOLUTION, antialias: true, defaultAnchor });

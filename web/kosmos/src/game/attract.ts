@@ -1,22 +1,22 @@
-// A small world of its own behind the log-in: nobody real, nothing asked of any server.
+// A small animated world behind the log-in, without players and without a server.
 
-import { type Motion, type Thing, Track, headingOf } from "@ecumene/client";
+import { type Motion, type ViewObject, Track, headingOf } from "@ecumene/client";
 import type { Effects } from "../scene/effects.ts";
-import { ITEMS, type KosmosThing, type Shown } from "./kosmos.ts";
+import { ITEMS, type KosmosObject, type Shown } from "./kosmos.ts";
 import { BLAST } from "./rules.ts";
 
 const HALF = 46;
 const NAMES = ["Ada", "Grace", "Linus", "Edsger", "Barbara", "Alan", "Radia", "Donald", "Frances", "Niklaus"];
 
 interface Wanderer {
-  thing: KosmosThing;
+  thing: KosmosObject;
   speed: number;
   turnsAt: number;
   isRocket: boolean;
 }
 
 export class Attract {
-  readonly things: KosmosThing[] = [];
+  readonly objects: KosmosObject[] = [];
   private wanderers: Wanderer[] = [];
   private count = 0;
   private nextShot = 1_500;
@@ -31,7 +31,7 @@ export class Attract {
     this.add({ kind: "Nest", value: { kind: "Hound" } }, 0);
   }
 
-  /** Where the camera drifts. */
+  /** The place that the drifting camera shows. */
   eye(now: number): { x: number; y: number } {
     return { x: Math.sin(now / 19_000) * 16, y: Math.cos(now / 23_000) * 12 };
   }
@@ -41,7 +41,7 @@ export class Attract {
       if (0 < it.speed && it.turnsAt <= now) it.isRocket ? this.burst(it, effects) : this.wander(it, now);
       it.thing.track.move(now, passed);
     }
-    this.wanderers = this.wanderers.filter(({ thing }) => this.things.includes(thing));
+    this.wanderers = this.wanderers.filter(({ thing }) => this.objects.includes(thing));
     if (this.nextShot < now) this.shoot(now);
   }
 
@@ -49,8 +49,8 @@ export class Attract {
     const place = (): number => (Math.random() * 2 - 1) * HALF * 1000;
     const motion = from ?? motionOf(place(), place(), 0, 0, 0, 0);
     const object = { zone: 0, epoch: 0, counter: ++this.count };
-    const thing: Thing<Shown> = { key: `${this.count}`, object, shown, changes: 1, track: new Track(motion, motion.start), isNow: true };
-    this.things.push(thing);
+    const thing: ViewObject<Shown> = { key: `${this.count}`, object, shown, changes: 1, track: new Track(motion, motion.start), isNow: true };
+    this.objects.push(thing);
     const wanderer = { thing, speed, turnsAt: 0, isRocket: shown.kind === "Rocket" };
     this.wanderers.push(wanderer);
     return wanderer;
@@ -76,7 +76,7 @@ export class Attract {
   }
 
   private burst({ thing }: Wanderer, effects: Effects): void {
-    this.things.splice(this.things.indexOf(thing), 1);
+    this.objects.splice(this.objects.indexOf(thing), 1);
     effects.blast(thing.track.x / 1000, thing.track.y / 1000, BLAST);
   }
 }

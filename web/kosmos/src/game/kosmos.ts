@@ -1,18 +1,18 @@
-// Kosmos as this page knows it: the generated types, tied to the client.
+// The generated types of Kosmos, bound to the client's generic types.
 
-import type { Answer, Thing, World } from "@ecumene/client";
+import type { Answer, ViewObject, World } from "@ecumene/client";
 import type { Action, Avatar, Item, ItemKind, Notice, NpcKind, Offer, Refusal, Shown } from "../generated/kosmos.ts";
 
 export type { Action, Avatar, Item, ItemKind, Notice, NpcKind, Offer, Refusal, Shown };
 
-/** What is shown while an action is not answered. */
+/** The overlay that is shown while an action has no result. */
 export type Overlay =
   | { kind: "rocket"; x: number; y: number; angle: number }
   /** The item is on its way into the bag. */
   | { kind: "taken"; key: string };
 
 export type Kosmos = World<Shown, Action, Notice, Refusal, Overlay>;
-export type KosmosThing = Thing<Shown>;
+export type KosmosObject = ViewObject<Shown>;
 export type KosmosAnswer = Answer<Refusal>;
 
 export type ItemName = ItemKind["kind"];
@@ -20,7 +20,7 @@ export type NpcName = NpcKind["kind"];
 
 export const ITEMS: readonly ItemName[] = ["Sword", "Shield", "Gem", "Map", "Flask"];
 
-/** What one sees of any avatar, the own one or another's. */
+/** The visible part of any avatar, the player's own or another one. */
 export interface Person {
   name: string;
   health: number;
@@ -33,7 +33,7 @@ export function personOf(shown: Shown): Person | null {
   return shown.kind === "Avatar" ? shown : null;
 }
 
-/** The own avatar, all of it. */
+/** The player's own avatar, with its private part. */
 export function meOf(world: Kosmos): Avatar | null {
   const shown = world.own?.shown;
   return shown?.kind === "Me" ? shown.value : null;

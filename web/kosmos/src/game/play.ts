@@ -1,4 +1,4 @@
-// A visit to the world: joins what the player does, what the world says and what the screen shows.
+// One visit to the world: connects the player's input, the world's events and the screen.
 
 import { type Lobby, type Pass, type SessionEnd, type TransportKind, World, keyOf } from "@ecumene/client";
 import { MINT } from "../art/palette.ts";
@@ -13,17 +13,17 @@ import { showScores } from "../ui/scores.ts";
 import { StatusPanel } from "../ui/status.ts";
 import { feed, toast } from "../ui/toasts.ts";
 import { Trade } from "../ui/trade.ts";
-import { Deeds } from "./deeds.ts";
-import { Journal } from "./journal.ts";
-import { type Kosmos, type KosmosAnswer, type KosmosThing, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
+import { PlayerActions } from "./player_actions.ts";
+import { RecentEvents } from "./recent_events.ts";
+import { type Kosmos, type KosmosAnswer, type KosmosObject, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
 import type { Corner } from "./region.ts";
 import { BLAST, PICK_UP_REACH, RISE_AFTER } from "./rules.ts";
 import { Steering } from "./steering.ts";
-import { refusalText } from "./words.ts";
+import { refusalText } from "./texts.ts";
 
-/** The lists at the side are written this often, ms. */
+/** Interval at which the lists at the side are updated, ms. */
 const LISTS_EVERY = 200;
-/** A short silence is nothing to speak of, ms. */
+/** A shorter silence of the zone is not shown to the player, ms. */
 const PILL_AFTER = 700;
 
 export interface PlayOptions {
@@ -36,9 +36,9 @@ export interface PlayOptions {
 
 export class Play {
   readonly world: Kosmos;
-  readonly deeds: Deeds;
+  readonly actions: PlayerActions;
   readonly steering: Steering;
-  readonly journal = new Journal();
+  readonly recentEvents = new RecentEvents();
   private readonly scene: Scene;
   private readonly chat: Chat;
   private readonly hud: Hud;
@@ -47,9 +47,9 @@ export class Play {
   private readonly status = new StatusPanel();
   private readonly visit = new AbortController();
   private isFiring = false;
-  /** Where the mouse is; null until it moves, and on phones. */
+  /** Position of the mouse; null until it moves, and on phones. */
   private pointer: { x: number; y: number } | null = null;
-  /** Where the pad aims, radians; null while it is not touched. */
+  /** Direction in which the pad aims, radians; null while it is not touched. */
   private padAngle: number | null = null;
   private listsAt = 0;
   private inSight = 0;
@@ -71,29 +71,29 @@ export class Play {
   private constructor(world: Kosmos, { scene, over }: PlayOptions) {
     this.world = world;
     this.scene = scene;
-    this.deeds = new Deeds(world);
+    this.actions = new PlayerActions(world);
     this.steering = new Steering(world);
-    this.chat = new Chat((text) => void this.deeds.say(text).then(this.report), this.visit.signal);
+    this.chat = new Chat((text) => void this.actions.say(text).then(this.report), this.visit.signal);
     this.hud = new Hud(scene.textures.icons, (slot) => this.drop(slot));
     this.minimap = new Minimap(world.info);
     const { icons } = scene.textures;
-    this.trade = new Trade({ world, deeds: this.deeds, icons, report: this.report });
+    this.trade = new Trade({ world, actions: this.actions, icons, report: this.report });
     const metres = (corners: Corner[]): Corner[] => corners.map(([x, y]) => [x / 1000, y / 1000]);
     const zones = world.info.zones.map(({ zone, corners }) => ({ zone, corners: metres(corners) }));
     scene.setRegion(metres(world.info.region), zones);
     this.showBorders(1 < zones.length);
     this.listen();
     world.on("notice", ({ notice }) => this.onNotice(notice));
-    world.on("answered", ({ action, answer }) => this.journal.answered(action, answer));
+    world.on("answered", ({ action, answer }) => this.recentEvents.answered(action, answer));
     world.on("corrected", () => this.steering.corrected(performance.now()));
-    world.on("closed", ({ why }) => why !== "Superseded" && toast(why === "Full" ? "The world is full: waiting for a place" : "The world lets nobody in right now"));
+    world.on("closed", ({ why }) => why !== "Superseded" && toast(why === "Full" ? "The world is full: waiting for a place" : "The world admits no players right now"));
     world.on("over", ({ why, reason }) => {
       this.end();
       over(why, reason);
     });
   }
 
-  // What the player wants.
+  // Input of the player.
 
   private listen(): void {
     const wishes = {
@@ -120,7 +120,7 @@ export class Play {
 
   walk(x: number, y: number): void {
     this.steering.wish = { x, y };
-    // Who aims at nothing looks where they go.
+    // Without an aim the avatar looks in its walking direction.
     const isAiming = this.pointer !== null || this.padAngle !== null;
     if (!isAiming && (x !== 0 || y !== 0)) this.steering.angle = Math.atan2(y, x);
   }
@@ -144,7 +144,7 @@ export class Play {
     this.isFiring = angle !== null;
   }
 
-  /** Chooses what is there: an item in reach, or for a finger also somebody to trade with. */
+  /** Selects an item in reach at this point, or, for a finger, also a player to trade with. */
   press(x: number, y: number, isTouch: boolean): boolean {
     const item = this.thingAt(x, y, (thing) => thing.shown.kind === "Item");
     const own = this.world.own?.track;
@@ -159,14 +159,14 @@ export class Play {
     return false;
   }
 
-  /** Opens a bargain with whoever is there. */
+  /** Opens a trade with the player at this point. */
   ask(x: number, y: number): void {
     const other = this.thingAt(x, y, (thing) => thing.shown.kind === "Avatar");
     if (other !== undefined) this.trade.open(other.key);
   }
 
   take(): void {
-    const nearest = this.deeds.nearestItem();
+    const nearest = this.actions.nearestItem();
     if (nearest === null) return toast("Nothing to take here");
     this.pickUp(nearest.key);
   }
@@ -185,7 +185,7 @@ export class Play {
   }
 
   private pickUp(key: string): void {
-    void this.deeds.pickUp(key).then((answer) => {
+    void this.actions.pickUp(key).then((answer) => {
       this.report(answer);
       const own = this.world.own?.track;
       if (answer.kind === "done" && own !== undefined) this.scene.effects.puff(own.x / 1000, own.y / 1000, MINT, 8);
@@ -194,23 +194,23 @@ export class Play {
 
   private drop(slot: number): void {
     if (slot < 0) return toast("Your bag is empty");
-    void this.deeds.drop(slot).then(this.report);
+    void this.actions.drop(slot).then(this.report);
   }
 
   private tradeWithNearest(): void {
     if (this.trade.isOpen) return this.trade.close();
-    const nearest = this.deeds.nearestPerson();
-    if (nearest === null) return toast("Nobody to trade with in sight");
+    const nearest = this.actions.nearestPerson();
+    if (nearest === null) return toast("No player to trade with in sight");
     this.trade.open(nearest.key);
   }
 
-  private thingAt(x: number, y: number, isWanted: (thing: KosmosThing) => boolean): KosmosThing | undefined {
+  private thingAt(x: number, y: number, isWanted: (thing: KosmosObject) => boolean): KosmosObject | undefined {
     const { camera } = this.scene;
     const [wx, wy] = [camera.worldX(x) * 1000, camera.worldY(y) * 1000];
     const reach = Math.max(1_100, (22 / camera.zoom) * 1000);
-    let best: KosmosThing | undefined;
+    let best: KosmosObject | undefined;
     let least = reach;
-    for (const thing of this.world.things.values()) {
+    for (const thing of this.world.objects.values()) {
       const way = Math.hypot(thing.track.x - wx, thing.track.y - wy);
       if (way < least && isWanted(thing)) [best, least] = [thing, way];
     }
@@ -222,10 +222,10 @@ export class Play {
     if (answer.kind === "failed") toast(answer.why);
   };
 
-  // What the world says.
+  // Events of the world.
 
   private onNotice(notice: Notice): void {
-    this.journal.noticed(notice);
+    this.recentEvents.noticed(notice);
     const nameOf = (id: kosmos.ObjectId): string => this.nameOf(id);
     switch (notice.kind) {
       case "Blast": {
@@ -247,12 +247,12 @@ export class Play {
   }
 
   private nameOf(id: kosmos.ObjectId): string {
-    const shown = this.world.things.get(keyOf(id))?.shown;
-    return (shown && personOf(shown)?.name) ?? "Somebody";
+    const shown = this.world.objects.get(keyOf(id))?.shown;
+    return (shown && personOf(shown)?.name) ?? "Another player";
   }
 
   private placeOf(key: string): { x: number; y: number } | null {
-    const track = this.world.things.get(key)?.track;
+    const track = this.world.objects.get(key)?.track;
     return track === undefined ? null : { x: track.x / 1000, y: track.y / 1000 };
   }
 
@@ -264,7 +264,7 @@ export class Play {
     this.steering.tick(now);
     if (this.isFiring) this.fireNow();
     const { world } = this;
-    this.scene.draw({ things: world.things.values(), me: world.me, overlays: world.pending.values(), eye: null }, now, passed);
+    this.scene.draw({ objects: world.objects.values(), me: world.me, overlays: world.pending.values(), eye: null }, now, passed);
     this.chat.update(this.scene.camera);
     this.showOwn(now);
     this.showLost(now);
@@ -275,7 +275,7 @@ export class Play {
   /** Fires if the launcher is loaded; holding the button fires again and again. */
   fireNow(angle = this.padAngle ?? this.steering.angle): Promise<KosmosAnswer> | null {
     const own = this.world.own?.track;
-    const answer = this.deeds.fire(angle);
+    const answer = this.actions.fire(angle);
     if (answer === null || own === undefined) return null;
     void answer.then(this.report);
     this.scene.effects.muzzle(own.x / 1000 + Math.cos(angle), own.y / 1000 + Math.sin(angle));
@@ -303,7 +303,7 @@ export class Play {
     this.inSight = showScores(this.world, (key) => this.trade.open(key));
     this.minimap.draw(this.world);
     this.trade.update();
-    const nearest = this.deeds.nearestItem();
+    const nearest = this.actions.nearestItem();
     const isTouch = document.body.classList.contains("touching");
     this.hud.hint(nearest?.inReach ? (isTouch ? "in reach" : "E: take it") : "");
   }

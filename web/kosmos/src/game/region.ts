@@ -7,7 +7,7 @@ export interface Zone {
   corners: Corner[];
 }
 
-/** The sides that zones have in common with others, not with the edge of the world. Each is there once per zone. */
+/** The sides that zones share with other zones, not with the edge of the world. Each appears once per zone. */
 export function innerEdges(world: Corner[], zones: Zone[]): { zone: number; edge: [Corner, Corner] }[] {
   return zones.flatMap(({ zone, corners }) => {
     const edges = corners.map((from, index): [Corner, Corner] => [from, corners[(index + 1) % corners.length] as Corner]);
@@ -18,18 +18,18 @@ export function innerEdges(world: Corner[], zones: Zone[]): { zone: number; edge
 
 /** Farther inside than this is not the edge, in metres: corners are rounded. */
 const EDGE = 0.01;
-/** A name stands every so many metres of a border, */
+/** Distance between two zone names along a border, metres. */
 const SIGN_EVERY = 25;
-/** and this far inside of its zone: names are wider than they are high. */
+/** Distance of a name from its border, x and y, metres: names are wider than they are high. */
 const SIGN_ASIDE = 3.6;
 const SIGN_ABOVE = 1.3;
 
-/** Where the names of zones stand: along their borders, a little inside. Metres. */
+/** The places of zone names: along the borders, a little inside. Metres. */
 export function signs(world: Corner[], zones: Zone[]): { zone: number; at: Corner }[] {
   return innerEdges(world, zones).flatMap(({ zone, edge: [[ax, ay], [bx, by]] }) => {
     const [dx, dy] = [bx - ax, by - ay];
     const length = Math.hypot(dx, dy);
-    // The zone is on the left of its sides.
+    // Corners are counterclockwise, so the zone lies to the left of its sides.
     const [left, up] = [(-dy / length) * SIGN_ASIDE, (dx / length) * SIGN_ABOVE];
     const count = Math.max(1, Math.round(length / SIGN_EVERY));
     return Array.from({ length: count }, (_, index): { zone: number; at: Corner } => {
@@ -39,7 +39,7 @@ export function signs(world: Corner[], zones: Zone[]): { zone: number; at: Corne
   });
 }
 
-/** How far inside of the world a place is, in the corners' unit; negative is outside. */
+/** Distance of a place from the nearest edge of the world, in the corners' unit; negative outside. */
 export function depth(corners: Corner[], x: number, y: number): number {
   let least = Infinity;
   corners.forEach(([ax, ay], index) => {

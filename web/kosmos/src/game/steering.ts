@@ -1,23 +1,23 @@
-// From wishes to motion: what keys, sticks and helpers want becomes a course, said only when it changes.
+// Steering: turns the input of keys, sticks and helpers into a velocity, which is sent only when it changes.
 
 import { type Vector, angleOf, headingOf, positionAt } from "@ecumene/client";
 import { type Kosmos, meOf } from "./kosmos.ts";
 import { type Corner, depth } from "./region.ts";
 import { AVATAR_SPEED } from "./rules.ts";
 
-/** A new course is said at most this often, ms: hosts read 60 messages a second. */
+/** Least time between two sent velocities, ms: hosts read 60 messages a second. */
 const COURSE_EVERY = 50;
-/** Only looking elsewhere is said this often. */
+/** Least time between two sent headings without a new velocity, ms. */
 const LOOK_EVERY = 120;
 /** Turning less than this is not worth a message, radians. */
 const LOOK_LEAST = 0.06;
-/** After being set back, wait this long before trying again. */
+/** Pause after a correction before the avatar moves again, ms. */
 const AFTER_CORRECTION = 120;
-/** Stay this far from the edge of the world, mm. */
+/** Distance that the avatar keeps from the edge of the world, mm. */
 const MARGIN = 350;
-/** How far ahead to look for the edge, ms. */
+/** Time ahead for which the edge is checked, ms. */
 const AHEAD = 160;
-/** Close enough to where somebody wanted to go, m. */
+/** Distance at which a goal counts as reached, m. */
 const ARRIVED = 0.35;
 
 interface Goal {
@@ -28,9 +28,9 @@ interface Goal {
 }
 
 export class Steering {
-  /** Where keys or stick lead: at most 1 long. */
+  /** Direction of keys or stick, a vector of length 1 at most. */
   wish: Vector = { x: 0, y: 0 };
-  /** Where to look, radians. */
+  /** Heading of the avatar, radians. */
   angle = 0;
   private readonly world: Kosmos;
   private readonly corners: Corner[];
@@ -38,7 +38,7 @@ export class Steering {
   private said = -Infinity;
   private notBefore = 0;
   private ticked = 0;
-  /** How long a frame takes, on average, ms. */
+  /** Mean duration of a frame, ms. */
   private pause = 16;
 
   constructor(world: Kosmos) {
@@ -46,12 +46,12 @@ export class Steering {
     this.corners = world.info.region;
   }
 
-  /** The zone set the avatar back: do not argue at once. */
+  /** The zone corrected the avatar: pauses before the next move. */
   corrected(now: number): void {
     this.notBefore = now + AFTER_CORRECTION;
   }
 
-  /** Walks to a place, m; tells whether it arrived. A key or another goal ends it. */
+  /** Walks to a place, m; resolves to true on arrival, to false if a key or another goal ends the walk. */
   walkTo(x: number, y: number, near = ARRIVED): Promise<boolean> {
     this.goal?.done(false);
     return new Promise((done) => (this.goal = { x, y, near, done }));
@@ -79,7 +79,7 @@ export class Steering {
     this.world.steer(velocity, headingOf(this.angle));
   }
 
-  /** The wish as mm/s. */
+  /** The input as a velocity, mm/s. */
   private course(): Vector {
     let { x, y } = this.wish;
     if (x === 0 && y === 0 && this.goal !== null) [x, y] = this.towards(this.goal);
@@ -104,15 +104,15 @@ export class Steering {
       return [0, 0];
     }
     this.angle = Math.atan2(dy, dx);
-    // One of 64 directions, so that walking straight is said once. Slower at the end, so that it ends there also on a
-    // machine that draws few frames.
+    // One of 64 directions, so that a straight walk needs one message. Slower at the end, so that the avatar stops at the
+    // goal even if the page draws few frames.
     const angle = (Math.round((this.angle / Math.PI) * 32) / 32) * Math.PI;
     const reach = AVATAR_SPEED * Math.max(0.2, (2 * this.pause) / 1000);
     const pace = way < reach ? Math.max(0.1, Math.round((way / reach) * 8) / 8) : 1;
     return [Math.cos(angle) * pace, Math.sin(angle) * pace];
   }
 
-  /** At the edge of the world one slides along it. */
+  /** Lets the avatar slide along the edge of the world. */
   private inside(velocity: Vector): Vector {
     const here = positionAt(this.world.motion, this.world.now);
     const isIn = ({ x, y }: Vector): boolean => {

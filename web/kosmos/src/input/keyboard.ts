@@ -1,4 +1,4 @@
-// Keys: places on the keyboard, not letters, so that WASD is a cross on every layout.
+// Keys by their position on the keyboard, not by letter, so that WASD is a cross on every layout.
 
 export interface KeyWishes {
   walk(x: number, y: number): void;
@@ -23,7 +23,7 @@ const WAYS: Record<string, [number, number]> = {
   ArrowRight: [1, 0],
 };
 
-/** Listens until `signal` says that it is over. */
+/** Listens until `signal` aborts. */
 export function listenToKeys(wishes: KeyWishes, signal: AbortSignal): void {
   const held = new Set<string>();
   const walk = (): void => {
@@ -69,7 +69,7 @@ export function listenToKeys(wishes: KeyWishes, signal: AbortSignal): void {
   };
   addEventListener("keydown", down, { signal });
   addEventListener("keyup", up, { signal });
-  // A window that loses the keyboard hears of no key that is let go.
+  // A window that loses the focus gets no event for a released key.
   addEventListener("blur", letGo, { signal });
   addEventListener("focusin", (event) => event.target instanceof HTMLInputElement && letGo(), { signal });
 }

@@ -1,12 +1,12 @@
-// Mouse and fingers on the world itself: aiming, firing, choosing, zooming.
+// Mouse and fingers on the world itself: aim, fire, select, zoom.
 
 export interface PointerWishes {
-  /** The pointer is here, in pixels. */
+  /** The pointer moved to this point, in pixels. */
   aim(x: number, y: number): void;
-  /** Pressed on the world. Gives whether something there was chosen: then nothing is fired. */
+  /** Pressed at this point. Returns true if an object there was selected: then nothing is fired. */
   press(x: number, y: number, isTouch: boolean): boolean;
   fire(isDown: boolean): void;
-  /** A second button, or a long touch: asks for more about what is there. */
+  /** The second button, or a long touch, at this point. */
   ask(x: number, y: number): void;
   zoom(factor: number): void;
 }
@@ -15,7 +15,7 @@ export function listenToPointer(stage: HTMLElement, wishes: PointerWishes): void
   const fingers = new Map<number, { x: number; y: number }>();
   let spread = 0;
   stage.addEventListener("pointerdown", (event) => {
-    // A field that is written in gives the keyboard back.
+    // A focused text field gives the keyboard back to the game.
     (document.activeElement as HTMLElement | null)?.blur();
     const isTouch = event.pointerType === "touch";
     if (isTouch) fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });

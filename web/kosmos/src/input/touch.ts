@@ -1,13 +1,13 @@
-// Fingers: a stick to walk with, a pad to aim and fire with.
+// Touch input: a stick to walk with, a pad to aim and fire with.
 
-/** A stick that is moved less than this part of the way is at rest. */
+/** Dead zone of a stick, as a part of its full way. */
 const DEAD = 0.18;
-/** A stick knows this many directions, so that a trembling thumb does not say a new course each time. */
+/** Number of directions of a stick, so that a trembling thumb does not send a new velocity each time. */
 const DIRECTIONS = 24;
 
 export interface TouchWishes {
   walk(x: number, y: number): void;
-  /** Null when the pad is let go. */
+  /** Null when the pad is released. */
   shoot(angle: number | null): void;
 }
 
@@ -26,7 +26,7 @@ export function listenToSticks(stick: HTMLElement, pad: HTMLElement, wishes: Tou
   drag(pad, (x, y, isHeld) => wishes.shoot(isHeld && DEAD < Math.hypot(x, y) ? Math.atan2(y, x) : null));
 }
 
-/** Tells where a finger is on a round pad: from -1 to 1, up is positive. */
+/** Reports the position of a finger on a round pad: from -1 to 1, up is positive. */
 function drag(pad: HTMLElement, move: (x: number, y: number, isHeld: boolean) => void): void {
   const knob = pad.firstElementChild as HTMLElement;
   const follow = (event: PointerEvent): void => {

@@ -1,12 +1,12 @@
-// One thing of the world on the screen. What looks alike shares its textures; what left the screen is used again.
+// The sprites of one object on the screen. Equal looks share textures; sprites of objects that left are reused.
 
 import { Container, Sprite } from "pixi.js";
 import { UNIT } from "../art/draw.ts";
 import { EMBER, GOLD, ROSE, colourOf } from "../art/palette.ts";
 import type { Textures } from "../art/textures.ts";
-import { type KosmosThing, type Shown, personOf } from "../game/kosmos.ts";
+import { type KosmosObject, type Shown, personOf } from "../game/kosmos.ts";
 
-/** What kind of sprites a thing needs. Things of one kind are drawn by each other's sprites. */
+/** The kind of sprites that an object needs. Objects of one kind can reuse each other's sprites. */
 export type Kind = "avatar" | "rocket" | "item" | "npc" | "nest";
 
 export function kindOf(shown: Shown): Kind | null {
@@ -52,7 +52,7 @@ export class Actor extends Container {
     if (kind === "avatar") this.gear = this.addChild(new Sprite(textures.gear));
   }
 
-  /** Another thing is drawn from now on. */
+  /** Draws another object from now on. */
   begin(): void {
     this.changes = -1;
     this.flashing = 0;
@@ -65,7 +65,7 @@ export class Actor extends Container {
     this.flashing = FLASH;
   }
 
-  update(thing: KosmosThing, isMe: boolean, now: number, passed: number): void {
+  update(thing: KosmosObject, isMe: boolean, now: number, passed: number): void {
     if (this.changes !== thing.changes) {
       this.changes = thing.changes;
       this.look(thing.shown, isMe);

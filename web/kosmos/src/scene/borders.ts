@@ -1,13 +1,13 @@
-// Where one zone ends and the next begins: bright red lines on the ground, with the zones' names on either side.
+// Borders of zones: bright red lines on the ground, with the zones' names on either side.
 
 import { BitmapText, Container, Graphics } from "pixi.js";
 import { UNIT } from "../art/draw.ts";
 import { BORDER } from "../art/palette.ts";
 import { type Corner, type Zone, innerEdges, signs } from "../game/region.ts";
 
-/** How high the names are, m. */
+/** Height of the names, m. */
 const LETTERS = 1.3;
-/** Names are painted larger and then shrunk, so that they stay sharp when somebody looks closely. */
+/** Names are painted larger and then shrunk, so that they stay sharp when the player zooms in. */
 const FONT = 48;
 
 export class Borders extends Container {

@@ -1,11 +1,11 @@
-// Where the screen looks: follows smoothly, zooms, shakes a little when it booms.
+// The camera: follows smoothly, zooms, shakes a little at an explosion.
 
 /** Pixels per metre. */
 const ZOOM_MIN = 7;
 const ZOOM_MAX = 44;
-/** How long the camera takes to catch up to a third, ms. */
+/** Time in which the camera's distance from its goal falls to about a third, ms. */
 const FOLLOW = 110;
-/** Farther than this it does not glide but is there, m. */
+/** Beyond this distance the camera jumps instead of gliding, m. */
 const JUMP = 30;
 
 export class Camera {
@@ -26,7 +26,7 @@ export class Camera {
     [this.width, this.height] = [width, height];
   }
 
-  /** Chooses a zoom for the screen, until the player does. */
+  /** Chooses a zoom for the screen, until the player zooms. */
   fit(): void {
     this.wanted = this.zoom = Math.max(13, Math.min(20, Math.hypot(this.width, this.height) / 74));
   }

@@ -1,11 +1,11 @@
-// Sparks, smoke, rings: a pool of sprites that live for a moment.
+// Particles (sparks, smoke, rings): a pool of short-lived sprites.
 
 import { Container, Sprite, type Texture } from "pixi.js";
 import { UNIT } from "../art/draw.ts";
 import { EMBER, GOLD } from "../art/palette.ts";
 import type { Textures } from "../art/textures.ts";
 
-/** The most particles at once: the oldest give way. */
+/** The most particles at one time: a new one replaces the oldest. */
 const PARTICLES_MAX = 700;
 
 interface Particle {
@@ -63,7 +63,7 @@ export class Effects extends Container {
     }
   }
 
-  /** A rocket goes off. `reach` m. */
+  /** A rocket explodes with a radius of `reach` m. */
   blast(x: number, y: number, reach: number): void {
     const { glow, ring, spark } = this.textures;
     this.born({ texture: glow, x, y, life: 520, from: reach * 2.4, to: reach * 3, tint: EMBER, alpha: 0.95 });
@@ -82,7 +82,7 @@ export class Effects extends Container {
     }
   }
 
-  /** Behind a rocket, every few metres. */
+  /** A puff of smoke behind a rocket, every few metres. */
   trail(x: number, y: number): void {
     const { spark, glow } = this.textures;
     const jitter = (): number => (Math.random() - 0.5) * 0.25;
@@ -90,7 +90,7 @@ export class Effects extends Container {
     this.born({ texture: glow, x: x + jitter(), y: y + jitter(), life: 600, from: 0.5, to: 1.4, tint: 0x8b93a8, alpha: 0.13 });
   }
 
-  /** Somebody is hit, rises, takes something: a puff of their colour. */
+  /** A puff of a player's colour: when hit, when rising again, when taking an item. */
   puff(x: number, y: number, tint: number, count = 12): void {
     this.born({ texture: this.textures.ring, x, y, life: 380, from: 0.5, to: 3, tint, alpha: 0.7 });
     for (let index = 0; index < count; index++) {
@@ -117,7 +117,7 @@ export class Effects extends Container {
     it.sprite.blendMode = tint === 0x2a2f3d ? "normal" : "add";
   }
 
-  /** Round robin: the next one is the oldest, and most of the time its moment is over. */
+  /** Round robin: the next particle is the oldest, and has usually ended. */
   private take(): Particle {
     const known = this.particles[this.next];
     if (known !== undefined && (known.life <= known.age || this.particles.length === PARTICLES_MAX)) {

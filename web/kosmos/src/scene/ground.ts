@@ -1,4 +1,4 @@
-// The ground: a meadow at night, a faint grid, things that grow on it, and the edge of the world.
+// The ground: a meadow at night, a faint grid, plants and stones, and the edge of the world.
 
 import { Container, Graphics, Sprite, type Texture, TilingSprite } from "pixi.js";
 import { UNIT } from "../art/draw.ts";
@@ -9,11 +9,11 @@ import type { Camera } from "./camera.ts";
 
 /** Metres that one tile of ground covers. */
 const TILE = 26;
-/** Something grows in about every cell of this size, m. */
+/** Side of a cell, m; about every cell has a plant or a stone. */
 const CELL = 4.5;
-/** Grid lines are this far apart, m. */
+/** Distance between grid lines, m. */
 const GRID = 20;
-/** How far outside of the world darkness is drawn, m. */
+/** Width of the darkness around the world, m. */
 const OUTSIDE = 400;
 
 export class Ground extends Container {
@@ -65,7 +65,7 @@ export class Ground extends Container {
     this.grow(cells as [number, number, number, number]);
   }
 
-  /** Puts plants and stones into the cells in view: the same ones whenever one comes by. */
+  /** Puts plants and stones into the visible cells: always the same ones in the same cell. */
   private grow([west, east, south, north]: [number, number, number, number]): void {
     let used = 0;
     for (let row = north; south <= row; row--) {

@@ -1,4 +1,4 @@
-// Names and health, above everybody: always the same size, whatever the zoom.
+// Names and health above avatars: the same size at every zoom.
 
 import { BitmapText, Container, Sprite, Texture } from "pixi.js";
 import { GOLD, MINT, ROSE, TEXT } from "../art/palette.ts";

@@ -1,4 +1,4 @@
-// Things that are used again, because making and destroying hundreds of them makes a game stutter.
+// A pool of reusable values: making and destroying hundreds of sprites would make the game stutter.
 
 export class Pool<T> {
   private readonly idle: T[] = [];

@@ -1,13 +1,13 @@
-// Draws with fewer pixels on machines that cannot keep up: a smooth picture matters more than a sharp one.
+// Draws with fewer pixels on slow computers: a smooth picture matters more than a sharp one.
 
 import type { Application } from "pixi.js";
 
 const LOOK_EVERY = 1_500;
-/** Below this many frames per second something must give. */
+/** Below this many frames per second the resolution is reduced. */
 const FPS_MIN = 32;
 const STEPS = [2, 1.5, 1];
 
-/** Whether pictures are drawn by the processor: then every pixel counts. */
+/** True if the processor draws, without a graphics card: then every pixel is expensive. */
 export function isSlowPainter(): boolean {
   const context = document.createElement("canvas").getContext("webgl");
   const names = context?.getExtension("WEBGL_debug_renderer_info");
@@ -32,7 +32,7 @@ export class Quality {
     const fps = (this.frames * 1000) / (now - this.since);
     this.since = now;
     this.frames = 0;
-    // A page that was hidden for a while tells nothing.
+    // The frame rate after a hidden page says nothing about the computer.
     if (fps < 2 || FPS_MIN <= fps) return;
     const { renderer, screen } = this.app;
     const next = STEPS.find((step) => step < renderer.resolution);

@@ -1,10 +1,10 @@
-// Everything that is drawn: ground, things, labels, effects. It is told what is there, and knows no network.
+// The drawn scene: ground, objects, labels, effects. Its caller passes the objects in; it uses no network.
 
 import { Application, Container } from "pixi.js";
 import { UNIT } from "../art/draw.ts";
 import { EMBER, INK, colourOf } from "../art/palette.ts";
 import { type Textures, makeTextures } from "../art/textures.ts";
-import { type KosmosThing, type Overlay, personOf } from "../game/kosmos.ts";
+import { type KosmosObject, type Overlay, personOf } from "../game/kosmos.ts";
 import type { Zone } from "../game/region.ts";
 import { MUZZLE, ROCKET_SPEED } from "../game/rules.ts";
 import { Actor, type Kind, kindOf } from "./actor.ts";
@@ -16,7 +16,7 @@ import { Label } from "./labels.ts";
 import { Pool } from "./pool.ts";
 import { Quality, isSlowPainter } from "./quality.ts";
 
-interface Drawn {
+interface DrawnObject {
   actor: Actor;
   label: Label | null;
   health: number | null;
@@ -25,14 +25,14 @@ interface Drawn {
   frame: number;
 }
 
-/** What lies below what. */
+/** Layers from bottom to top. */
 const LAYERS: Kind[] = ["nest", "item", "npc", "avatar", "rocket"];
 
 export interface Frame {
-  things: Iterable<KosmosThing>;
+  objects: Iterable<KosmosObject>;
   me: string | null;
   overlays: Iterable<{ overlay: Overlay | null; asked: number }>;
-  /** Where to look, metres; null is where the own avatar is. */
+  /** The place that the camera shows, metres; null follows the player's avatar. */
   eye: { x: number; y: number } | null;
 }
 
@@ -48,7 +48,7 @@ export class Scene {
   private readonly labels = new Container();
   private readonly pools = new Map<Kind, Pool<Actor>>();
   private readonly labelPool = new Pool(() => new Label());
-  private readonly drawn = new Map<string, Drawn>();
+  private readonly drawn = new Map<string, DrawnObject>();
   private readonly ghosts: Actor[] = [];
   private readonly quality: Quality;
   private frame = 0;
@@ -99,12 +99,12 @@ export class Scene {
     this.camera.resize(this.app.screen.width, this.app.screen.height);
   }
 
-  /** Draws a frame. `now` is own time, `passed` the ms since the last one. */
-  draw({ things, me, overlays, eye }: Frame, now: number, passed: number): void {
+  /** Draws a frame. `now` is the page's own time, `passed` the ms since the last frame. */
+  draw({ objects, me, overlays, eye }: Frame, now: number, passed: number): void {
     this.frame++;
     const taken = this.drawGhosts(overlays, now);
-    for (const thing of things) {
-      const drawn = this.drawThing(thing, thing.key === me, now, passed);
+    for (const thing of objects) {
+      const drawn = this.drawObject(thing, thing.key === me, now, passed);
       if (drawn === null) continue;
       if (thing.key === me && eye === null) this.camera.follow(drawn.x, drawn.y, passed);
       drawn.actor.alpha = taken.has(thing.key) ? 0.25 : 1;
@@ -134,7 +134,7 @@ export class Scene {
     return -80 < sx && sx < this.camera.width + 80 && -40 < sy && sy < this.camera.height + 80;
   }
 
-  private drawThing(thing: KosmosThing, isMe: boolean, now: number, passed: number): Drawn | null {
+  private drawObject(thing: KosmosObject, isMe: boolean, now: number, passed: number): DrawnObject | null {
     const kind = kindOf(thing.shown);
     if (kind === null) return null;
     let drawn = this.drawn.get(thing.key);
@@ -154,7 +154,7 @@ export class Scene {
     return drawn;
   }
 
-  private begin(key: string, kind: Kind): Drawn {
+  private begin(key: string, kind: Kind): DrawnObject {
     const actor = (this.pools.get(kind) as Pool<Actor>).take();
     actor.begin();
     const label = kind === "avatar" || kind === "npc" ? this.labelPool.take() : null;
@@ -164,7 +164,7 @@ export class Scene {
     return drawn;
   }
 
-  private drop(key: string, { actor, label }: Drawn): void {
+  private drop(key: string, { actor, label }: DrawnObject): void {
     this.drawn.delete(key);
     actor.visible = false;
     (this.pools.get(actor.kind) as Pool<Actor>).give(actor);
@@ -173,8 +173,8 @@ export class Scene {
     this.labelPool.give(label);
   }
 
-  /** Whoever lost health flashes, whoever got it back rises in light. */
-  private notice({ shown }: KosmosThing, drawn: Drawn): void {
+  /** An avatar that lost health flashes; one that got it back rises in light. */
+  private notice({ shown }: KosmosObject, drawn: DrawnObject): void {
     const person = personOf(shown);
     const health = person?.health ?? (shown.kind === "Npc" ? shown.value.health : null);
     const before = drawn.health;
@@ -184,12 +184,12 @@ export class Scene {
     else if (person !== null) this.effects.puff(drawn.x, drawn.y, colourOf(person.name), 20);
   }
 
-  private smoke(drawn: Drawn, x: number, y: number): void {
+  private smoke(drawn: DrawnObject, x: number, y: number): void {
     drawn.actor.travelled += Math.min(4, Math.hypot(x - drawn.x, y - drawn.y));
     for (; 0.55 < drawn.actor.travelled; drawn.actor.travelled -= 0.55) this.effects.trail(x, y);
   }
 
-  /** Rockets that were fired here and that the zone has not answered; gives what was reached for, too. */
+  /** Draws predicted rockets of unanswered actions; returns the items of unanswered pick-ups. */
   private drawGhosts(overlays: Frame["overlays"], now: number): Set<string> {
     const taken = new Set<string>();
     let used = 0;
@@ -198,7 +198,7 @@ export class Scene {
       if (overlay?.kind !== "rocket") continue;
       const ghost = (this.ghosts[used] ??= this.ghost());
       used++;
-      // Half as fast: when the answer comes after a round trip, the true one has flown for half of it.
+      // Half speed: when the result arrives after a round trip, the true rocket has flown for half of it.
       const way = MUZZLE + ((now - asked) / 1000) * (ROCKET_SPEED / 2);
       ghost.position.set((overlay.x + Math.cos(overlay.angle) * way) * UNIT, -(overlay.y + Math.sin(overlay.angle) * way) * UNIT);
       ghost.rotation = -overlay.angle;

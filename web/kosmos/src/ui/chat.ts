@@ -1,4 +1,4 @@
-// Talk: the log, the line that is written, and bubbles over heads.
+// Chat: the log, the input line, and speech bubbles over heads.
 
 import type { Camera } from "../scene/camera.ts";
 import { cssColour, colourOf } from "../art/palette.ts";
@@ -10,7 +10,7 @@ const BUBBLE_FOR = 5_500;
 
 interface Bubble {
   element: HTMLElement;
-  /** Where its speaker is, m; null if out of sight. */
+  /** Position of the speaker, m; null if out of sight. */
   place: () => { x: number; y: number } | null;
 }
 
@@ -20,7 +20,7 @@ export class Chat {
   private readonly input = $<HTMLInputElement>("chat-input");
   private readonly bubbles = new Map<string, Bubble>();
 
-  /** Listens until `signal` says that the visit is over. */
+  /** Listens until `signal` aborts at the end of the visit. */
   constructor(say: (text: string) => void, signal: AbortSignal) {
     const submit = (event: Event): void => {
       event.preventDefault();
@@ -44,7 +44,7 @@ export class Chat {
     this.input.blur();
   }
 
-  /** Somebody said something. */
+  /** Shows what a player said. */
   hear(key: string, name: string, text: string, place: Bubble["place"]): void {
     const who = el("b", {}, name);
     who.style.color = cssColour(colourOf(name));

@@ -1,4 +1,4 @@
-// The page's elements by name, and small ones made by hand.
+// Access to the page's elements by id, and a helper that makes new ones.
 
 export function $<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -8,7 +8,7 @@ export function $<T extends HTMLElement = HTMLElement>(id: string): T {
 
 type Child = Node | string;
 
-/** Makes an element; texts are texts, never markup. */
+/** Makes an element; strings become text, never markup, because they may come from players. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},

@@ -1,4 +1,4 @@
-// What the player has: health, score, coins, bag. Touched only when something changed.
+// The player's health, score, coins and bag. The page is touched only when one of them changed.
 
 import type { Avatar, ItemName } from "../game/kosmos.ts";
 import { AVATAR_HEALTH, BAG_MAX } from "../game/rules.ts";

@@ -1,7 +1,7 @@
-// The first screen: a name and a button. An account for those who want one.
+// The first screen: a name and a button, and an account on request.
 
 import { type Lobby, LobbyError, type Pass } from "@ecumene/client";
-import { friendlyName } from "../game/words.ts";
+import { friendlyName } from "../game/texts.ts";
 import { $ } from "./dom.ts";
 
 const PASS = "kosmos.pass";
@@ -20,7 +20,7 @@ export function keepPass(pass: Pass | null): void {
     if (pass === null) localStorage.removeItem(PASS);
     else localStorage.setItem(PASS, JSON.stringify(pass));
   } catch {
-    // A browser that keeps nothing still plays.
+    // A browser without storage can still play.
   }
 }
 
@@ -47,7 +47,7 @@ export class Login {
     $("account").addEventListener("click", () => this.toggleAccount());
   }
 
-  /** Enters at once under this name. */
+  /** Enters under this name without waiting for the player. */
   autoplay(name: string | null): Promise<void> {
     if (name !== null) this.name.value = name;
     return this.submit();
@@ -85,7 +85,7 @@ export class Login {
     }
   }
 
-  /** A kept pass may be too old for the lobby: then a guest simply gets a new one. */
+  /** A stored pass may have expired: then a guest gets a new one. */
   private async enterOrRenew(pass: Pass): Promise<void> {
     try {
       await this.deps.enter(pass);

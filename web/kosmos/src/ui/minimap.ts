@@ -1,4 +1,4 @@
-// The whole world, small: its edge, what is in sight, and where the player is.
+// The map of the whole world: its edge, the objects in sight, and the player.
 
 import type { WorldInfo } from "@ecumene/client";
 import { BORDER as RED, cssColour, colourOf } from "../art/palette.ts";
@@ -42,12 +42,12 @@ export class Minimap {
     const own = world.own?.track;
     if (own !== undefined) {
       this.dot(own.x, own.y, this.range * this.scale, "rgba(255, 255, 255, 0.05)");
-      for (const thing of world.things.values()) if (thing.key !== world.me) this.mark(thing);
+      for (const thing of world.objects.values()) if (thing.key !== world.me) this.mark(thing);
       this.arrow(own.x, own.y, own.angle);
     }
   }
 
-  private mark({ shown, track }: Kosmos["things"] extends ReadonlyMap<string, infer T> ? T : never): void {
+  private mark({ shown, track }: Kosmos["objects"] extends ReadonlyMap<string, infer T> ? T : never): void {
     const person = personOf(shown);
     if (person !== null) this.dot(track.x, track.y, 6, cssColour(colourOf(person.name)));
     else if (shown.kind === "Item") this.dot(track.x, track.y, 2.8, "rgba(255, 200, 107, 0.75)");

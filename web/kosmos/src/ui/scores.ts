@@ -1,4 +1,4 @@
-// Those in sight, by score.
+// The players in sight, by score.
 
 import { cssColour, colourOf } from "../art/palette.ts";
 import { type Kosmos, personOf } from "../game/kosmos.ts";
@@ -7,13 +7,13 @@ import { $, el } from "./dom.ts";
 const LINES_MAX = 8;
 const LINES_MAX_TOUCH = 4;
 
-/** What stands there: a list that is written anew while somebody clicks on it hears no click. */
+/** The present list: replacing it during a click would lose the click, so it is replaced only when it changed. */
 let written = "";
 
-/** Fills the list; a click on somebody is for `choose`. Gives how many are in sight. */
+/** Fills the list; a click on a player calls `choose`. Returns the number of players in sight. */
 export function showScores(world: Kosmos, choose: (key: string) => void): number {
   const people: { key: string; name: string; score: number }[] = [];
-  for (const { key, shown } of world.things.values()) {
+  for (const { key, shown } of world.objects.values()) {
     const person = personOf(shown);
     if (person !== null) people.push({ key, name: person.name, score: person.score });
   }

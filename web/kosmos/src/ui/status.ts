@@ -1,4 +1,4 @@
-// Numbers for the curious: F3.
+// The status panel (F3): numbers for curious players.
 
 import type { Kosmos } from "../game/kosmos.ts";
 import { $ } from "./dom.ts";
@@ -17,11 +17,11 @@ export class StatusPanel {
     this.panel.hidden = !this.panel.hidden;
   }
 
-  /** Whoever ticks the box wants to see where zones end, or not. */
+  /** The box shows or hides the borders of zones. */
   onBorders(wish: (isShown: boolean) => void): void {
     this.borders.onchange = () => {
       wish(this.borders.checked);
-      this.borders.blur(); // Or the space bar would tick it instead of firing.
+      this.borders.blur(); // With the focus on the box, the space bar would tick it instead of firing.
     };
   }
 
@@ -47,7 +47,7 @@ export class StatusPanel {
       ["zone", `${zone ?? "–"} of ${world.info.zones.length}`],
       ["epoch", String(epoch)],
       ["fps", String(this.fps)],
-      ["in sight", `${playersInSight} players, ${world.things.size} things`],
+      ["in sight", `${playersInSight} players, ${world.objects.size} objects`],
     ];
     if (!this.panel.hidden) this.text.textContent = lines.map(([name, value]) => `${name.padEnd(10)}${value}`).join("\n");
     this.last = { at: now, in: bytesIn, out: bytesOut };

@@ -1,4 +1,4 @@
-// Short words that go away by themselves: toasts below, the feed above.
+// Short messages that disappear by themselves: toasts below, the feed above.
 
 import { $, el, vanish } from "./dom.ts";
 
@@ -7,12 +7,12 @@ const FEED_MAX = 5;
 
 export function toast(text: string): void {
   const box = $("toasts");
-  // The same word twice in a row is one word.
+  // A repeated message replaces its predecessor.
   if (box.lastElementChild?.textContent === text) box.lastElementChild.remove();
   add(box, el("div", {}, text), TOASTS_MAX, 2_400);
 }
 
-/** A line of the feed; `who` stand out. */
+/** Adds a line to the feed; the names in `who` are highlighted. */
 export function feed(...parts: (string | { who: string })[]): void {
   const children = parts.map((part) => (typeof part === "string" ? part : el("b", {}, part.who)));
   add($("feed"), el("div", {}, ...children), FEED_MAX, 5_500);

@@ -1,16 +1,16 @@
-// Bargains: the panel where one is offered, and the cards of those that are offered to the player.
+// Trade: the panel in which the player makes an offer, and the cards of offers by other players.
 
-import type { Deeds, Terms } from "../game/deeds.ts";
+import type { PlayerActions, Terms } from "../game/player_actions.ts";
 import { ITEMS, type Item, type ItemName, type Kosmos, type KosmosAnswer, type Offer, meOf, personOf } from "../game/kosmos.ts";
 import { COINS_MAX, TRADE_REACH } from "../game/rules.ts";
-import { goodsText, offerText } from "../game/words.ts";
+import { goodsText, offerText } from "../game/texts.ts";
 import { $, el } from "./dom.ts";
 
 export interface TradeDeps {
   world: Kosmos;
-  deeds: Deeds;
+  actions: PlayerActions;
   icons: Record<ItemName, string>;
-  /** Says what became of it, if it did not work. */
+  /** Tells the player the result of an action, if it failed. */
   report: (answer: KosmosAnswer) => void;
 }
 
@@ -41,7 +41,7 @@ export class Trade {
     this.panel.hidden = true;
   }
 
-  /** Looks whether what is shown is still so. */
+  /** Updates or closes what has changed since it was shown. */
   update(): void {
     this.updateCards();
     if (this.partner === null) return;
@@ -51,7 +51,7 @@ export class Trade {
   }
 
   private person(): { name: string } | null {
-    const thing = this.partner === null ? undefined : this.deps.world.things.get(this.partner);
+    const thing = this.partner === null ? undefined : this.deps.world.objects.get(this.partner);
     return thing === undefined ? null : personOf(thing.shown);
   }
 
@@ -63,7 +63,7 @@ export class Trade {
 
   private distance(key: string | null): number {
     const { world } = this.deps;
-    const [own, other] = [world.own?.track, key === null ? undefined : world.things.get(key)?.track];
+    const [own, other] = [world.own?.track, key === null ? undefined : world.objects.get(key)?.track];
     return own && other ? Math.hypot(own.x - other.x, own.y - other.y) / 1000 : Infinity;
   }
 
@@ -80,7 +80,7 @@ export class Trade {
     const actions = el("div", { className: "actions" }, offer);
     if (me.offer) {
       const withdraw = el("button", { className: "quiet", id: "trade-withdraw" }, "Withdraw");
-      withdraw.onclick = () => void this.deps.deeds.withdraw().then(redraw);
+      withdraw.onclick = () => void this.deps.actions.withdraw().then(redraw);
       actions.append(withdraw);
     }
     const close = el("button", { className: "icon close", ariaLabel: "Close" }, "✕");
@@ -115,9 +115,9 @@ export class Trade {
   }
 
   private async offer(): Promise<void> {
-    const thing = this.partner === null ? undefined : this.deps.world.things.get(this.partner);
+    const thing = this.partner === null ? undefined : this.deps.world.objects.get(this.partner);
     if (thing === undefined) return this.close();
-    const answer = await this.deps.deeds.offer(thing.object, this.terms);
+    const answer = await this.deps.actions.offer(thing.object, this.terms);
     this.deps.report(answer);
     if (answer.kind === "done") this.close();
   }
@@ -125,9 +125,9 @@ export class Trade {
   // The cards.
 
   private updateCards(): void {
-    const { deeds, world } = this.deps;
+    const { actions, world } = this.deps;
     const me = meOf(world);
-    const offers = deeds.offersToMe();
+    const offers = actions.offersToMe();
     const mine = me?.offer ?? null;
     const near = offers.map(({ from }) => this.distance(from.key) <= TRADE_REACH);
     const state = JSON.stringify([offers.map(({ from, offer }) => [from.key, offer]), near, me?.coins, me?.bag, mine]);
@@ -139,13 +139,13 @@ export class Trade {
   }
 
   private card(key: string, name: string, offer: Offer, isNear: boolean): HTMLElement {
-    const { world, deeds, report } = this.deps;
+    const { world, actions, report } = this.deps;
     const missing = lacking(offer, meOf(world)?.coins ?? 0, meOf(world)?.bag ?? []);
     const accept = el("button", { className: "primary accept" }, missing ?? (isNear ? "Accept" : "Go nearer"));
     accept.disabled = missing !== null || !isNear;
     accept.onclick = () => {
-      const from = world.things.get(key)?.object;
-      if (from !== undefined) void deeds.accept(from, offer).then(report);
+      const from = world.objects.get(key)?.object;
+      if (from !== undefined) void actions.accept(from, offer).then(report);
     };
     const give = goodsText(offer.give.coins, offer.give.item?.kind.kind);
     const want = goodsText(offer.want.coins, offer.want.kind?.kind);
@@ -153,13 +153,13 @@ export class Trade {
   }
 
   private own(offer: Offer): HTMLElement {
-    const { world, deeds, report } = this.deps;
-    let name = "somebody";
-    for (const { object, shown } of world.things.values()) {
+    const { world, actions, report } = this.deps;
+    let name = "another player";
+    for (const { object, shown } of world.objects.values()) {
       if (object.counter === offer.to.counter && object.epoch === offer.to.epoch && object.zone === offer.to.zone) name = personOf(shown)?.name ?? name;
     }
     const withdraw = el("button", { className: "quiet withdraw" }, "Withdraw");
-    withdraw.onclick = () => void deeds.withdraw().then(report);
+    withdraw.onclick = () => void actions.withdraw().then(report);
     return el("div", { className: "panel offer" }, el("div", {}, "You offer ", el("b", {}, name), ` ${offerText(offer)}.`), withdraw);
   }
 }
@@ -168,7 +168,7 @@ function emptyTerms(): Terms {
   return { give: { coins: 0, item: null }, want: { coins: 0, kind: null } };
 }
 
-/** Why an offer cannot be accepted, in two words; null if it can. */
+/** The reason why the player cannot accept an offer, in a few words; null if they can. */
 function lacking({ want }: Offer, coins: number, bag: Item[]): string | null {
   if (coins < want.coins) return "Not enough coins";
   const { kind } = want;
@@ -176,8 +176,8 @@ function lacking({ want }: Offer, coins: number, bag: Item[]): string | null {
   return null;
 }
 
-function side(title: string, money: HTMLElement, things: HTMLElement[], empty: string): HTMLElement {
-  const box = el("div", { className: "things" }, ...(things.length === 0 ? [el("p", {}, empty)] : things));
+function side(title: string, money: HTMLElement, goods: HTMLElement[], empty: string): HTMLElement {
+  const box = el("div", { className: "goods" }, ...(goods.length === 0 ? [el("p", {}, empty)] : goods));
   return el("div", { className: "side" }, el("h3", {}, title), money, box);
 }
 

@@ -1,17 +1,17 @@
 //! The player's half of the protocol by example: `testdata/player/`, whose README says how a table is written.
 //!
-//! `web/client` runs the same tables on its own player, so that both stay one. `UPDATE=1` rewrites what stands after
+//! `web/client` runs the same tables on its own player, so that both do the same. `UPDATE=1` rewrites the lines after
 //! `----`; the browser's side only checks.
 
 mod parse;
 mod print;
 
 use super::search::ASK_EVERY;
-use super::{Out, Player, PlayerConfig, Purpose, Want};
+use super::{Player, PlayerCommand, PlayerConfig, PlayerOutbox, PlayerTimer};
 use crate::rule::BrokenRules;
 use game::PlayerId;
-use machine::{Address, Effect, Input, LinkNumber, Machine as _, Time};
-use parse::Fields;
+use machine::{Address, Input, LinkNumber, Machine as _, Output, Time};
+use parse::StepFields;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,7 +28,7 @@ fn the_player_does_what_the_tables_say() {
     assert!(wrong.is_empty(), "UPDATE=1 rewrites these tables:\n{}", wrong.join("\n"));
 }
 
-/// Compares a table with what the player does, or rewrites it.
+/// Compares a table with the player's behaviour, or rewrites it.
 fn check(table: &Path) -> Result<(), String> {
     let expected = fs::read_to_string(table).unwrap();
     let found = run(&expected);
@@ -43,9 +43,9 @@ fn check(table: &Path) -> Result<(), String> {
     Err(format!("{} from line {} on. Found:\n{found}", table.display(), same + 1))
 }
 
-/// Runs a table: blocks of comments and steps, each with what the player did after `----`.
+/// Runs a table: blocks of comments and steps, each with the lines that the player caused after `----`.
 fn run(table: &str) -> String {
-    let mut bench = Bench::new();
+    let mut bench = PlayerBench::new();
     let blocks = table.split("\n\n").map(|block| {
         let asked = block.split("----").next().unwrap().trim_matches('\n');
         let steps: Vec<_> = asked.lines().filter(|it| !it.starts_with('#')).collect();
@@ -55,19 +55,19 @@ fn run(table: &str) -> String {
 }
 
 /// One player, whose links and time are lines of a table.
-struct Bench {
+struct PlayerBench {
     player: Player,
     now: Time,
     /// The newest link to each replica.
     links: BTreeMap<Address, u64>,
-    out: Out,
-    /// What the player did since the block began.
+    out: PlayerOutbox,
+    /// Lines that the player caused since the block began.
     lines: String,
-    /// What it believed at the end of the last block.
+    /// Beliefs of the player at the end of the last block.
     beliefs: Vec<String>,
 }
 
-impl Bench {
+impl PlayerBench {
     fn new() -> Self {
         let player = Player::new(PlayerConfig {
             player: PlayerId(9),
@@ -78,10 +78,10 @@ impl Bench {
             broken_rules: BrokenRules::NONE,
         });
         let (now, beliefs) = (Time::from_millis(1_000), print::beliefs(&player));
-        Self { player, now, links: BTreeMap::new(), out: Out::new(), lines: String::new(), beliefs }
+        Self { player, now, links: BTreeMap::new(), out: PlayerOutbox::new(), lines: String::new(), beliefs }
     }
 
-    /// Takes the steps of one block. Gives what the player did, and what it believes now and did not before.
+    /// Takes the steps of one block. Returns the lines that the player caused, and its new beliefs.
     fn block(&mut self, steps: &[&str]) -> String {
         steps.iter().for_each(|it| self.step(it));
         let beliefs = print::beliefs(&self.player);
@@ -127,11 +127,11 @@ impl Bench {
                 self.lines = before;
             }
             ["act", _] | ["act-bytes", _] | ["steer", ..] | ["leave"] | ["pose", ..] => {
-                self.want(parse::want(&words))
+                self.command(parse::command(&words))
             }
             [from, ref message @ ..] => {
                 let (from, link) = self.link(from);
-                let msg = parse::down(from, &Fields(message));
+                let msg = parse::message(from, &StepFields(message));
                 self.tell(Input::Recv { from, link, msg });
             }
             [] => panic!("an empty step"),
@@ -144,15 +144,15 @@ impl Bench {
         (peer, LinkNumber(number.unwrap_or_else(|| self.links[&peer])))
     }
 
-    fn want(&mut self, want: Want) {
+    fn command(&mut self, command: PlayerCommand) {
         let before = self.player.last_id();
-        self.tell(Input::Command(want));
+        self.tell(Input::Command(command));
         if before < self.player.last_id() {
             self.line(&format!("action #{}", self.player.last_id()));
         }
     }
 
-    /// Lets time pass, and wakes the player whenever it wants.
+    /// Lets time pass, and wakes the player at each of its deadlines.
     fn pass(&mut self, until: Time) {
         while let Some(at) = self.player.deadline().filter(|&it| it <= until) {
             self.now = self.now.max(at);
@@ -161,14 +161,14 @@ impl Bench {
         self.now = until;
     }
 
-    fn tell(&mut self, input: Input<crate::msg::Msg, Want>) {
+    fn tell(&mut self, input: Input<crate::msg::ZoneMsg, PlayerCommand>) {
         self.player.handle(self.now, input, &mut self.out);
         self.take_jitter_off();
         let mut effects = Vec::new();
         self.out.drain(|effect| {
             effects.push(match effect {
-                Effect::Send { to, lane, msg } => print::send(to, lane, &msg),
-                Effect::Raise(happening) => print::happening(&happening),
+                Output::Send { to, lane, msg } => print::send(to, lane, &msg),
+                Output::Raise(event) => print::event(&event),
             });
         });
         effects.iter().for_each(|it| self.line(it));
@@ -177,8 +177,8 @@ impl Bench {
     /// The pause before the next question is drawn at random, so that players do not ask all at once. A table is about
     /// the protocol, so it is run as if the shortest one was drawn.
     fn take_jitter_off(&mut self) {
-        if self.player.timers.at(Purpose::Ask).is_some() {
-            self.player.timers.set(Purpose::Ask, self.player.search.asked() + ASK_EVERY);
+        if self.player.timers.at(PlayerTimer::Ask).is_some() {
+            self.player.timers.set(PlayerTimer::Ask, self.player.search.asked() + ASK_EVERY);
         }
     }
 

@@ -1,7 +1,7 @@
-//! What the steps of a table mean.
+//! Parses the steps of a table.
 
-use crate::msg::{Closed, Down, Msg, Shown};
-use crate::player::Want;
+use crate::msg::{Closed, ShownObject, ToPlayer, ZoneMsg};
+use crate::player::PlayerCommand;
 use crate::record::Outcome;
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
@@ -44,14 +44,14 @@ fn motion(text: &str) -> Motion {
     Motion { position, generation, sequence, start, ..Motion::default() }
 }
 
-/// `1.1.5@1.3`, incarnation and version; after `~` the motion, after `:` what the game shows.
-fn shown(text: &str) -> Shown {
+/// `1.1.5@1.3`, incarnation and version; after `~` the motion, after `:` the shown part of the state.
+fn shown(text: &str) -> ShownObject {
     let (rest, shows) = text.split_once(':').unwrap_or((text, ""));
     let (rest, moves) = rest.split_once('~').unwrap_or((rest, "0.0"));
     let (name, order) = rest.split_once('@').unwrap_or_else(|| panic!("{text} has no version"));
     let (incarnation, version) = pair(order, '.');
     let (object, motion, shown) = (object(name), motion(moves), ByteBuf::from(shows.as_bytes()));
-    Shown { object, incarnation, version, motion, shown }
+    ShownObject { object, incarnation, version, motion, shown }
 }
 
 fn gone(text: &str) -> (ObjectId, u32) {
@@ -78,24 +78,24 @@ fn closed(text: &str) -> Closed {
     }
 }
 
-pub fn want(words: &[&str]) -> Want {
+pub fn command(words: &[&str]) -> PlayerCommand {
     match *words {
-        ["act", text] => Want::Act(text.as_bytes().to_vec()),
-        ["act-bytes", length] => Want::Act(vec![b'x'; number(length)]),
+        ["act", text] => PlayerCommand::Act(text.as_bytes().to_vec()),
+        ["act-bytes", length] => PlayerCommand::Act(vec![b'x'; number(length)]),
         ["steer", velocity, heading] => {
             let (x, y) = pair(velocity, ',');
-            Want::Steer(Velocity::new(x, y).unwrap(), Heading(number(heading)))
+            PlayerCommand::Steer(Velocity::new(x, y).unwrap(), Heading(number(heading)))
         }
-        ["leave"] => Want::Leave,
-        ["pose", name, moves] => Want::Hear(object(name), motion(moves)),
-        _ => panic!("no such want: {words:?}"),
+        ["leave"] => PlayerCommand::Leave,
+        ["pose", name, moves] => PlayerCommand::Hear(object(name), motion(moves)),
+        _ => panic!("no such command: {words:?}"),
     }
 }
 
-/// The words of a message: a kind, what it is about, and `key=value`.
-pub struct Fields<'a>(pub &'a [&'a str]);
+/// The words of a message: its kind, its subject, and `key=value`.
+pub struct StepFields<'a>(pub &'a [&'a str]);
 
-impl<'a> Fields<'a> {
+impl<'a> StepFields<'a> {
     fn all(&self, key: &'a str) -> impl Iterator<Item = &'a str> {
         let pairs = self.0.iter().filter_map(|it| it.split_once('='));
         pairs.filter(move |it| it.0 == key).map(|it| it.1)
@@ -118,11 +118,11 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a replica says to the player, in its zone's epoch.
-pub fn down(from: Address, fields: &Fields<'_>) -> Msg {
+/// A message of a replica to the player, in its zone's epoch.
+pub fn message(from: Address, fields: &StepFields<'_>) -> ZoneMsg {
     let plain: Vec<_> = fields.0.iter().copied().filter(|it| !it.contains('=')).collect();
-    let down = match plain[..] {
-        ["entered"] | ["entered", "lost"] => Down::Entered {
+    let msg = match plain[..] {
+        ["entered"] | ["entered", "lost"] => ToPlayer::Entered {
             avatar: object(fields.get("avatar").unwrap_or("1.1.5")),
             incarnation: fields.count("incarnation", 1),
             lost: plain.contains(&"lost"),
@@ -131,27 +131,27 @@ pub fn down(from: Address, fields: &Fields<'_>) -> Msg {
             time: fields.time(),
             backup: None,
         },
-        ["not-here"] => Down::NotHere { primary: None },
-        ["closed", why] => Down::Closed(closed(why)),
-        ["corrected", moves] => Down::Corrected(motion(moves)),
+        ["not-here"] => ToPlayer::NotHere { primary: None },
+        ["closed", why] => ToPlayer::Closed(closed(why)),
+        ["corrected", moves] => ToPlayer::Corrected(motion(moves)),
         ["moved", order] => {
             let (generation, sequence) = pair(order, '.');
-            Down::Moved { generation, sequence, time: fields.time() }
+            ToPlayer::Moved { generation, sequence, time: fields.time() }
         }
-        ["result", of, what] => Down::Result { number: number(of), outcome: outcome(what), index: 0 },
+        ["result", of, what] => ToPlayer::Result { number: number(of), outcome: outcome(what), index: 0 },
         _ => scene(&plain, fields),
     };
-    Msg::Down(zone_of(from), Epoch(fields.count("epoch", 1)), down)
+    ZoneMsg::ToPlayer(zone_of(from), Epoch(fields.count("epoch", 1)), msg)
 }
 
-/// The messages about what is in sight.
-fn scene(plain: &[&str], fields: &Fields<'_>) -> Down {
+/// A message about objects in sight.
+fn scene(plain: &[&str], fields: &StepFields<'_>) -> ToPlayer {
     let (index, shown) = (fields.count("index", 0), fields.list("see", shown));
     let notices = fields.list("notice", |it| ByteBuf::from(it.as_bytes()));
     match *plain {
-        ["sight"] => Down::Sight { index, objects: shown },
-        ["told"] => Down::Told { index, shown, gone: fields.list("gone", gone), notices },
-        ["views"] => Down::Views { shown, hidden: fields.list("hide", object) },
+        ["sight"] => ToPlayer::Sight { index, objects: shown },
+        ["told"] => ToPlayer::Told { index, shown, gone: fields.list("gone", gone), notices },
+        ["views"] => ToPlayer::Views { shown, hidden: fields.list("hide", object) },
         _ => panic!("no such step: {plain:?}"),
     }
 }

@@ -1,9 +1,9 @@
-//! What the player does and believes, as lines of a table.
+//! Prints actions and beliefs of the player as lines of a table.
 
-use crate::msg::{Closed, Msg, Up};
-use crate::player::{Happening, Player};
+use crate::msg::{Closed, FromPlayer, ZoneMsg};
+use crate::player::{Player, PlayerEvent};
 use crate::record::Outcome;
-use game::Sighted;
+use game::VisibleObject;
 use machine::{Address, Lane};
 use space::{Motion, ObjectId};
 
@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> String {
     format!("\"{}\"", String::from_utf8_lossy(bytes))
 }
 
-/// Generation and sequence, then whatever is not zero.
+/// Generation and sequence, then every part that is not zero.
 fn motion(it: &Motion) -> String {
     let mut text = format!("{}.{}", it.generation, it.sequence);
     let pairs = [("at", it.position.x(), it.position.y()), ("going", it.velocity.x(), it.velocity.y())];
@@ -43,53 +43,53 @@ fn outcome(it: &Outcome) -> String {
     }
 }
 
-pub fn send(to: &[Address], lane: Lane, msg: &Msg) -> String {
+pub fn send(to: &[Address], lane: Lane, msg: &ZoneMsg) -> String {
     let lane = match lane {
         Lane::Sure => "sure",
         Lane::Latest(_) => "latest",
     };
     let to: Vec<_> = to.iter().map(|&it| peer(it)).collect();
-    let Msg::Up(said) = msg else { panic!("a player says nothing but `Up`") };
-    format!("> {} {lane}: {}", to.join(" "), up(said))
+    let ZoneMsg::FromPlayer(msg) = msg else { panic!("a player sends nothing but `FromPlayer`") };
+    format!("> {} {lane}: {}", to.join(" "), message(msg))
 }
 
-fn up(it: &Up) -> String {
+fn message(it: &FromPlayer) -> String {
     match it {
-        Up::Enter { player, session, name, seen } => {
+        FromPlayer::Enter { player, session, name, seen } => {
             let seen = seen.map_or("nothing".to_owned(), |(zone, epoch, index)| {
                 format!("zone {} epoch {} index {index}", zone.0, epoch.0)
             });
             format!("enter player {} session {session} name {name} seen {seen}", player.0)
         }
-        Up::Act { number, acked, motion: moves, action } => {
+        FromPlayer::Act { number, acked, motion: moves, action } => {
             format!("act {number} acked {acked} motion {} {}", motion(moves), text(action))
         }
-        Up::Move(moves) => format!("move {}", motion(moves)),
-        Up::Ack(acked) => format!("ack {acked}"),
-        Up::Leave => "leave".to_owned(),
+        FromPlayer::Move(moves) => format!("move {}", motion(moves)),
+        FromPlayer::Ack(acked) => format!("ack {acked}"),
+        FromPlayer::Leave => "leave".to_owned(),
     }
 }
 
-pub fn happening(it: &Happening) -> String {
-    let said = match it {
-        Happening::Entered(avatar) => format!("entered {}", object(*avatar)),
-        Happening::Searching => "searching".to_owned(),
-        Happening::Answered(key, what, took) => {
+pub fn event(it: &PlayerEvent) -> String {
+    let line = match it {
+        PlayerEvent::Entered(avatar) => format!("entered {}", object(*avatar)),
+        PlayerEvent::Searching => "searching".to_owned(),
+        PlayerEvent::Answered(key, what, took) => {
             format!("answered #{} {} after {took}", key.id, outcome(what))
         }
-        Happening::Notice(notice) => format!("notice {}", text(notice)),
-        Happening::Corrected(moves) => format!("corrected {}", motion(moves)),
-        Happening::Closed(Closed::Superseded) => "closed superseded".to_owned(),
-        Happening::Closed(Closed::Full) => "closed full".to_owned(),
-        Happening::Closed(Closed::Refused) => "closed refused".to_owned(),
-        Happening::Busy => "busy".to_owned(),
-        Happening::TooLong(bytes) => format!("too long: {bytes} bytes"),
-        Happening::Note(note) => panic!("notes are off: {note:?}"),
+        PlayerEvent::Notice(notice) => format!("notice {}", text(notice)),
+        PlayerEvent::Corrected(moves) => format!("corrected {}", motion(moves)),
+        PlayerEvent::Closed(Closed::Superseded) => "closed superseded".to_owned(),
+        PlayerEvent::Closed(Closed::Full) => "closed full".to_owned(),
+        PlayerEvent::Closed(Closed::Refused) => "closed refused".to_owned(),
+        PlayerEvent::Busy => "busy".to_owned(),
+        PlayerEvent::TooLong(bytes) => format!("too long: {bytes} bytes"),
+        PlayerEvent::Note(note) => panic!("notes are off: {note:?}"),
     };
-    format!("! {said}")
+    format!("! {line}")
 }
 
-/// What the player believes: its home, its actions, its avatar, what is in sight.
+/// The player's beliefs: its home, its actions, its avatar, the objects in sight.
 pub fn beliefs(player: &Player) -> Vec<String> {
     let home = player.home().map_or("none".to_owned(), peer);
     let searching = if player.is_searching() { " searching" } else { "" };
@@ -124,10 +124,10 @@ fn listed(words: &[String], by: &str) -> String {
     if words.is_empty() { "none".to_owned() } else { words.join(by) }
 }
 
-/// Everything in sight in the notation of the steps.
+/// The objects in sight in the notation of the steps.
 fn sight(player: &Player) -> Vec<String> {
     let versions = player.versions().map(|(id, incarnation, version)| {
-        let Sighted { motion, shown } = &player.objects.in_sight()[&id];
+        let VisibleObject { motion, shown } = &player.objects.in_sight()[&id];
         let (name, order) = (object(id), format!("{}.{}", motion.generation, motion.sequence));
         let shown = String::from_utf8_lossy(shown);
         let shown = if shown.is_empty() { String::new() } else { format!(":{shown}") };

@@ -1,11 +1,11 @@
-//! From a record that is safe to what clients see, neighbours hear and carriers carry.
+//! Announcing: a record that is safe becomes updates for clients, for neighbouring zones and for the carrier.
 
 use super::Audience;
 use crate::carrier_update::CarrierUpdate;
 use crate::core::Core;
-use crate::mesh::{Known, Written};
-use crate::msg::{Down, Shown};
-use crate::primary::context::Ctx;
+use crate::mesh::{ObjectSnapshot, ObjectWrite};
+use crate::msg::{ShownObject, ToPlayer};
+use crate::primary::context::PrimaryContext;
 use crate::primary::execution::newer;
 use crate::record::{Change, Index, Record};
 use game::{Hearers, PlayerId, Viewer};
@@ -14,50 +14,54 @@ use serde_bytes::ByteBuf;
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
 
-/// What one client is told of an event: places in lists that all clients share. Clients that are told the same share
-/// one message.
+/// One client's part of an event, as indices into lists that all clients share. Clients with equal parts get one
+/// message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Share {
-    /// Which change, as seen by which viewer.
+struct ClientUpdate {
+    /// The index of a change in the record, and the viewer to whom it is shown.
     shown: Vec<(usize, Viewer)>,
+    /// Removed objects, with their last versions.
     gone: Vec<(ObjectId, u32)>,
+    /// Indices of notices in the record.
     notices: Vec<usize>,
 }
 
-type Shares = BTreeMap<Address, Share>;
+type ClientUpdates = BTreeMap<Address, ClientUpdate>;
 
 impl Audience {
-    /// Announces every record up to `committed`, one after the other.
-    pub(in crate::primary) fn announce_to(&mut self, cx: &mut Ctx<'_>, committed: Index) {
-        self.unannounced.advance(committed);
+    /// Announces every record up to `safe`, one after the other.
+    pub(in crate::primary) fn announce_to(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
+        self.unannounced.advance(safe);
         while let Some(record) = self.unannounced.pop() {
             self.announce(cx, &record);
         }
     }
 
-    fn announce(&mut self, cx: &mut Ctx<'_>, record: &Record) {
-        let mut shares = Shares::new();
+    fn announce(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) {
+        let mut updates = ClientUpdates::new();
         for (place, change) in record.changes.iter().enumerate() {
             match change {
                 Change::Put { object, motion, .. } => {
+                    // Its state is public from here on: clients that come near are shown it.
                     self.unannounced.settle(*object);
                     show_to_carrier(cx, *object, motion);
-                    self.share_put(cx.core, place, (*object, motion), &mut shares);
+                    self.add_put(cx.core, place, (*object, motion), &mut updates);
                 }
                 Change::Removed { object, version } => {
                     self.unannounced.settle(*object);
                     cx.update_carrier(CarrierUpdate::Remove(*object));
-                    self.send_away(cx, *object);
+                    self.detach_removed_avatar(cx, *object);
                     for viewer in self.views.forget_object(*object) {
-                        shares.entry(viewer).or_default().gone.push((*object, *version));
+                        updates.entry(viewer).or_default().gone.push((*object, *version));
                     }
                 }
-                Change::Elsewhere(written) => self.share_elsewhere(cx, place, written, &mut shares),
+                Change::Elsewhere(written) => self.add_elsewhere(cx, place, written, &mut updates),
                 _ => (),
             }
         }
-        self.share_notices(cx.core, record, &mut shares);
-        self.tell_clients(cx, record, shares);
+        self.add_notices(cx.core, record, &mut updates);
+        // A result comes after the objects that its action changed.
+        self.tell_clients(cx, record, updates);
         self.tell_results(cx, record);
         if cx.core.config.is_meshed() {
             self.tell_travellers(cx, record);
@@ -65,60 +69,69 @@ impl Audience {
         }
     }
 
-    /// Every client that knows an object hears of its new state; so does every client near a new one.
-    fn share_put(
+    /// Adds an object's new state for every client that knows the object, or is near if it is new.
+    fn add_put(
         &mut self,
         core: &mut Core,
         place: usize,
         (object, motion): (ObjectId, &Motion),
-        shares: &mut Shares,
+        updates: &mut ClientUpdates,
     ) {
         let now = core.world_now();
         if !self.views.is_known(object) {
+            // Objects move between updates of the index: bring it up to date before asking what is near.
             core.state.objects.refresh(now);
             for viewer in self.viewers_near(core, motion.position_at(now), core.config.view()) {
-                self.views.know(viewer, object);
+                self.views.add(viewer, object);
             }
         }
-        self.share_with_viewers(place, object, shares);
+        self.add_for_viewers(place, object, updates);
     }
 
-    fn share_with_viewers(&self, place: usize, object: ObjectId, shares: &mut Shares) {
+    fn add_for_viewers(&self, place: usize, object: ObjectId, updates: &mut ClientUpdates) {
         for &address in self.views.viewers(object) {
             let Some(viewer) = self.sessions.viewer(address, object) else { continue };
-            shares.entry(address).or_default().shown.push((place, viewer));
+            updates.entry(address).or_default().shown.push((place, viewer));
         }
     }
 
-    /// An event changed another zone's object, too: our clients see it together with the rest.
-    fn share_elsewhere(&mut self, cx: &mut Ctx<'_>, place: usize, written: &Written, shares: &mut Shares) {
-        let Written { zone, object, incarnation, version, motion, state, .. } = written;
+    /// Adds the change that an event makes to another zone's object: clients here see it together with the rest.
+    fn add_elsewhere(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        place: usize,
+        written: &ObjectWrite,
+        updates: &mut ClientUpdates,
+    ) {
+        let ObjectWrite { zone, object, incarnation, version, motion, state, .. } = written;
         let Some(known) = self.borders.ghosts().get(*object) else { return };
+        // A removal carries incarnation 0: it means the object as it is known here.
         let incarnation = (*incarnation).max(known.incarnation);
         if (incarnation, *version) <= (known.incarnation, known.version) {
             return;
         }
         let Some(state) = state else {
             for viewer in self.views.viewers(*object).to_vec() {
-                shares.entry(viewer).or_default().gone.push((*object, *version));
+                updates.entry(viewer).or_default().gone.push((*object, *version));
             }
             return self.lose_ghost(cx, *object, *version);
         };
         let motion = newer(&known.motion, *motion);
-        let known = Known { object: *object, incarnation, version: *version, motion, state: state.clone() };
-        self.share_with_viewers(place, *object, shares);
+        let known =
+            ObjectSnapshot { object: *object, incarnation, version: *version, motion, state: state.clone() };
+        self.add_for_viewers(place, *object, updates);
         self.borders.change(cx, *zone, known);
     }
 
-    fn share_notices(&self, core: &mut Core, record: &Record, shares: &mut Shares) {
+    fn add_notices(&self, core: &mut Core, record: &Record, updates: &mut ClientUpdates) {
         for (place, (to, _)) in record.notices.iter().enumerate() {
             for address in self.hearers(core, *to) {
-                shares.entry(address).or_default().notices.push(place);
+                updates.entry(address).or_default().notices.push(place);
             }
         }
     }
 
-    /// The clients that hear a notice.
+    /// The addresses of the clients that hear a notice.
     pub(super) fn hearers(&self, core: &mut Core, to: Hearers) -> Vec<Address> {
         match to {
             Hearers::Player(avatar) => self.sessions.of_avatar(avatar).into_iter().collect(),
@@ -130,53 +143,56 @@ impl Audience {
         }
     }
 
-    /// One message for all clients that are told the same.
-    fn tell_clients(&self, cx: &mut Ctx<'_>, record: &Record, shares: Shares) {
-        let mut audiences: BTreeMap<Share, Vec<Address>> = BTreeMap::new();
-        for (address, share) in shares {
-            audiences.entry(share).or_default().push(address);
+    /// Sends one message to all clients with the same part of the event.
+    fn tell_clients(&self, cx: &mut PrimaryContext<'_>, record: &Record, updates: ClientUpdates) {
+        let mut audiences: BTreeMap<ClientUpdate, Vec<Address>> = BTreeMap::new();
+        for (address, update) in updates {
+            audiences.entry(update).or_default().push(address);
         }
-        for (share, audience) in audiences {
-            let shown = share.shown.iter();
+        for (update, audience) in audiences {
+            let shown = update.shown.iter();
             let shown: Vec<_> = shown
-                .filter_map(|&(place, viewer)| self.seen(cx.core, &record.changes[place], viewer))
+                .filter_map(|&(place, viewer)| self.shown_change(cx.core, &record.changes[place], viewer))
                 .collect();
-            let notices: Vec<_> = share.notices.iter().map(|&it| record.notices[it].1.clone()).collect();
-            if shown.is_empty() && share.gone.is_empty() && notices.is_empty() {
+            let notices: Vec<_> = update.notices.iter().map(|&it| record.notices[it].1.clone()).collect();
+            if shown.is_empty() && update.gone.is_empty() && notices.is_empty() {
                 continue;
             }
-            cx.say_all(audience, Down::Told { index: record.index, shown, gone: share.gone, notices });
+            cx.send_clients(
+                audience,
+                ToPlayer::Told { index: record.index, shown, gone: update.gone, notices },
+            );
         }
     }
 
-    /// A change as a viewer may see it.
-    fn seen(&self, core: &Core, change: &Change, viewer: Viewer) -> Option<Shown> {
+    /// A change as the game shows it to a viewer; `None` if it is hidden from that viewer.
+    fn shown_change(&self, core: &Core, change: &Change, viewer: Viewer) -> Option<ShownObject> {
         let (object, incarnation, version, motion, state) = match change {
             Change::Put { object, incarnation, version, motion, state } => {
                 (*object, *incarnation, *version, *motion, state)
             }
-            Change::Elsewhere(Written { object, version, state: Some(state), .. }) => {
+            Change::Elsewhere(ObjectWrite { object, version, state: Some(state), .. }) => {
                 let ghost = self.borders.ghosts().get(*object)?;
                 (*object, ghost.incarnation, *version, ghost.motion, state)
             }
             _ => return None,
         };
         let shown = ByteBuf::from(core.config.rules.show(state, viewer)?);
-        Some(Shown { object, incarnation, version, motion, shown })
+        Some(ShownObject { object, incarnation, version, motion, shown })
     }
 
-    fn tell_results(&self, cx: &mut Ctx<'_>, record: &Record) {
+    fn tell_results(&self, cx: &mut PrimaryContext<'_>, record: &Record) {
         for change in &record.changes {
             let Change::Acted { player, number, outcome, .. } = change else { continue };
             let Some(address) = self.sessions.of_player(*player) else { continue };
-            let result = Down::Result { number: *number, outcome: outcome.clone(), index: record.index };
-            cx.say(address, result);
+            let result = ToPlayer::Result { number: *number, outcome: outcome.clone(), index: record.index };
+            cx.send_client(address, result);
         }
     }
 
     // Players who change zones.
 
-    fn tell_travellers(&mut self, cx: &mut Ctx<'_>, record: &Record) {
+    fn tell_travellers(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) {
         for change in &record.changes {
             match change {
                 Change::Departed { object, .. } => self.tell_departed(cx, *object),
@@ -186,32 +202,34 @@ impl Audience {
         }
     }
 
-    /// A departure is safe: its player plays elsewhere now.
-    fn tell_departed(&mut self, cx: &mut Ctx<'_>, object: ObjectId) {
+    /// A departure is safe: its player plays in another zone now.
+    fn tell_departed(&mut self, cx: &mut PrimaryContext<'_>, object: ObjectId) {
         if let Some(address) = self.sessions.with_avatar(object) {
-            cx.say(address, Down::NotHere { primary: None });
+            cx.send_client(address, ToPlayer::NotHere { primary: None });
             self.detach(cx, address);
         }
+        // An object that stays near as a ghost is still carried.
         if self.borders.owner(object).is_none() {
             cx.update_carrier(CarrierUpdate::Remove(object));
         }
     }
 
     /// An arrival is safe: its player plays here now.
-    fn tell_arrived(&mut self, cx: &mut Ctx<'_>, player: PlayerId) {
+    fn tell_arrived(&mut self, cx: &mut PrimaryContext<'_>, player: PlayerId) {
         let address = self.arrivals.remove(&player);
         let Some(address) = address.filter(|it| cx.core.links.contains_key(it)) else { return };
         if self.sessions.of_player(player).is_none() {
-            self.attach(cx, address, player, super::Seen::default());
+            self.attach(cx, address, player, super::ResumePoint::default());
             self.admit_waiting(cx);
         }
     }
 
     // The carrier.
 
-    /// Shows everything there is to a carrier that knows nothing.
-    pub(in crate::primary) fn show_all_to_carrier(&self, cx: &mut Ctx<'_>) {
+    /// Shows all objects to the carrier of a new primary, which knows none.
+    pub(in crate::primary) fn show_all_to_carrier(&self, cx: &mut PrimaryContext<'_>) {
         let mut objects: Vec<_> = cx.core.state.objects.iter().map(|it| (it.id, it.motion)).collect();
+        // Sorted, so that the order does not depend on the table.
         objects.sort_unstable_by_key(|it| it.0);
         for (object, motion) in objects {
             cx.update_carrier(CarrierUpdate::Carry(object, motion));
@@ -219,8 +237,9 @@ impl Audience {
     }
 }
 
-/// Moves since the record was committed are told, too, unless a later event that is not announced yet set the motion.
-fn show_to_carrier(cx: &mut Ctx<'_>, object: ObjectId, announced: &Motion) {
+/// Shows an announced object to the carrier, with its moves since the record was committed; but not with a motion that
+/// a later event set, which is not announced yet.
+fn show_to_carrier(cx: &mut PrimaryContext<'_>, object: ObjectId, announced: &Motion) {
     let newest = cx.core.state.objects.get(object).map(|it| it.motion);
     let motion = newest.filter(|it| it.generation == announced.generation).unwrap_or(*announced);
     cx.update_carrier(CarrierUpdate::Carry(object, motion));

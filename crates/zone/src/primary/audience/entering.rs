@@ -1,95 +1,104 @@
-//! How a client enters: its connection is bound to a player, and it is told so when everything that made the player is
+//! Entering: a client's address is bound to a player. The client is told so when the records that made the player are
 //! announced.
 
 use super::Audience;
-use super::sessions::{Entering, Seen};
+use super::sessions::{PendingAdmission, ResumePoint};
 use crate::carrier_update::CarrierUpdate;
-use crate::msg::{Closed, Down};
-use crate::primary::context::Ctx;
+use crate::msg::{Closed, ToPlayer};
+use crate::primary::context::PrimaryContext;
 use crate::record::{Index, Record};
 use game::PlayerId;
 use machine::Address;
 use space::ObjectId;
 
-/// The most records of which a client that comes back hears the notices.
+/// The most records whose notices a client that comes back is told again.
 const MISSED_MAX: u64 = 256;
 
 impl Audience {
-    /// Binds a connection to a player. Another connection of that player is closed.
+    /// Binds a client's address to a player. Another client of that player is closed.
     pub(in crate::primary) fn attach(
         &mut self,
-        cx: &mut Ctx<'_>,
+        cx: &mut PrimaryContext<'_>,
         from: Address,
         player: PlayerId,
-        seen: Seen,
+        resume: ResumePoint,
     ) {
         let Some(avatar) = cx.core.state.players.get(&player).and_then(|it| it.avatar) else { return };
         if let Some(old) = self.sessions.of_player(player).filter(|&it| it != from) {
-            cx.say(old, Down::Closed(Closed::Superseded));
+            cx.send_client(old, ToPlayer::Closed(Closed::Superseded));
             self.detach(cx, old);
         }
+        // The client may have played another player before: no view of that one may remain.
         self.detach(cx, from);
         let class = cx.core.state.objects.get(avatar).map_or(0, |it| cx.core.config.rules.class(&it.state));
-        let entering = Entering { after: cx.core.log.head(), seen };
+        let entering = PendingAdmission { after: cx.core.log.head(), resume };
         self.sessions.insert(from, player, (avatar, class), entering);
     }
 
-    /// Forgets a connection; says whose it was.
-    pub(in crate::primary) fn detach(&mut self, cx: &mut Ctx<'_>, address: Address) -> Option<PlayerId> {
+    /// Forgets a client; returns its player.
+    pub(in crate::primary) fn detach(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        address: Address,
+    ) -> Option<PlayerId> {
         let player = self.sessions.remove(address)?;
         self.views.forget_viewer(address);
         cx.update_carrier(CarrierUpdate::Unsubscribe(address));
         Some(player)
     }
 
-    /// A link is gone, and with it a client if one was there.
-    pub(in crate::primary) fn client_lost(&mut self, cx: &mut Ctx<'_>, address: Address) {
+    /// A link is gone. If a client was there, its player is missing from now on.
+    pub(in crate::primary) fn client_lost(&mut self, cx: &mut PrimaryContext<'_>, address: Address) {
         if let Some(player) = self.detach(cx, address) {
-            self.sessions.miss(player, cx.now());
+            self.sessions.mark_missing(player, cx.now());
         }
     }
 
     /// Tells clients that waited for an announcement that they are in.
-    pub(in crate::primary) fn admit_waiting(&mut self, cx: &mut Ctx<'_>) {
+    pub(in crate::primary) fn admit_waiting(&mut self, cx: &mut PrimaryContext<'_>) {
         for (address, entering) in self.sessions.admissible(self.announced()) {
-            self.admit(cx, address, entering.seen);
+            self.admit(cx, address, entering.resume);
         }
-        self.sessions.await_rest();
+        self.sessions.update_is_awaited();
     }
 
-    fn admit(&mut self, cx: &mut Ctx<'_>, address: Address, seen: Seen) {
+    fn admit(&mut self, cx: &mut PrimaryContext<'_>, address: Address, resume: ResumePoint) {
         let Some((player, avatar)) = self.sessions.admit(address) else { return };
         let row = cx.core.state.players.get(&player).filter(|it| it.avatar == Some(avatar));
         let Some(cursor) = row.map(|it| it.cursor) else {
-            // The avatar is gone before its player was in: the client asks again.
-            cx.say(address, Down::NotHere { primary: Some(cx.core.config.me) });
+            // The avatar was removed before its player was in: the client asks again.
+            cx.send_client(address, ToPlayer::NotHere { primary: Some(cx.core.config.me) });
             self.detach(cx, address);
             return;
         };
         let known = cx.core.state.objects.get(avatar);
         let (incarnation, motion) = known.map_or_else(Default::default, |it| (it.incarnation, it.motion));
-        let (time, backup, lost) = (cx.world_now(), cx.reign.backup, seen.lost);
-        cx.say(address, Down::Entered { avatar, incarnation, lost, motion, cursor, time, backup });
-        let objects = self.sight(cx, address, avatar);
-        cx.say(address, Down::Sight { index: self.announced(), objects });
+        let (time, backup, lost) = (cx.world_now(), cx.leadership.backup, resume.lost);
+        cx.send_client(
+            address,
+            ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time, backup },
+        );
+        let objects = self.initial_view(cx, address, avatar);
+        cx.send_client(address, ToPlayer::Sight { index: self.announced(), objects });
         cx.update_carrier(CarrierUpdate::Subscribe(address, avatar));
-        if 0 < seen.index && !seen.lost {
-            self.tell_missed(cx, address, seen.index);
+        // A client that has seen records that are lost shares no past with this log: it starts from its view.
+        if 0 < resume.index && !resume.lost {
+            self.tell_missed(cx, address, resume.index);
         }
     }
 
-    /// The avatar of a player is gone: the client enters again, and gets a new one.
-    pub(super) fn send_away(&mut self, cx: &mut Ctx<'_>, avatar: ObjectId) {
+    /// A player's avatar was removed: the client is detached. It enters again, and gets a new avatar.
+    pub(super) fn detach_removed_avatar(&mut self, cx: &mut PrimaryContext<'_>, avatar: ObjectId) {
         if let Some(address) = self.sessions.with_avatar(avatar) {
-            cx.say(address, Down::NotHere { primary: Some(cx.core.config.me) });
+            cx.send_client(address, ToPlayer::NotHere { primary: Some(cx.core.config.me) });
             self.detach(cx, address);
         }
     }
 
-    /// Tells a client that comes back the notices that it has missed.
-    fn tell_missed(&mut self, cx: &mut Ctx<'_>, address: Address, seen: Index) {
+    /// Sends a client that comes back the notices that it has missed, as far as the log still holds them.
+    fn tell_missed(&mut self, cx: &mut PrimaryContext<'_>, address: Address, last: Index) {
         let announced = self.announced();
-        let from = seen.max(announced.saturating_sub(MISSED_MAX)).max(cx.core.log.base());
+        let from = last.max(announced.saturating_sub(MISSED_MAX)).max(cx.core.log.base());
         for index in from + 1..=announced {
             let record = cx.core.log.get(index).and_then(|it| Record::from_bytes(&it.bytes));
             let mut notices = Vec::new();
@@ -99,7 +108,10 @@ impl Audience {
                 }
             }
             if !notices.is_empty() {
-                cx.say(address, Down::Told { index, shown: Vec::new(), gone: Vec::new(), notices });
+                cx.send_client(
+                    address,
+                    ToPlayer::Told { index, shown: Vec::new(), gone: Vec::new(), notices },
+                );
             }
         }
     }

@@ -1,12 +1,12 @@
-//! What neighbouring zones tell of their objects near the border, and what our clients see of it.
+//! Messages of neighbouring zones about their objects near the border, and the updates of our clients that follow.
 
 use super::Audience;
 use crate::carrier_update::CarrierUpdate;
-use crate::mesh::{Known, Told};
-use crate::msg::{Down, Shown};
-use crate::primary::context::Ctx;
+use crate::mesh::{BorderUpdate, ObjectSnapshot};
+use crate::msg::{ShownObject, ToPlayer};
+use crate::object_table::Object;
+use crate::primary::context::PrimaryContext;
 use crate::rule::Rule;
-use crate::table::Object;
 use game::{Hearers, Viewer};
 use machine::Address;
 use serde_bytes::ByteBuf;
@@ -14,46 +14,57 @@ use space::{Motion, ObjectId, ZoneId};
 use std::collections::BTreeMap;
 
 impl Audience {
-    /// A neighbour tells of everything near our border.
-    pub(in crate::primary) fn on_ghosts(&mut self, cx: &mut Ctx<'_>, zone: ZoneId, ghosts: Vec<Known>) {
-        let Some(gone) = self.borders.begin(zone, &ghosts, cx.now()) else { return };
+    /// A neighbour sends all its objects near our border.
+    pub(in crate::primary) fn on_ghosts(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        zone: ZoneId,
+        ghosts: Vec<ObjectSnapshot>,
+    ) {
+        let Some(gone) = self.borders.begin_refresh(zone, &ghosts, cx.now()) else { return };
         for object in gone {
             self.hide_ghost(cx, object);
         }
-        for known in ghosts {
-            self.see_ghost(cx, zone, known);
+        for snapshot in ghosts {
+            self.receive_ghost(cx, zone, snapshot);
         }
     }
 
-    /// A neighbour tells what became true near our border.
-    pub(in crate::primary) fn on_ghosts_told(&mut self, cx: &mut Ctx<'_>, zone: ZoneId, told: Told) {
-        self.tell_notices(cx, &told.notices);
+    /// A neighbour sends what one of its records changed near our border, or which objects came near.
+    pub(in crate::primary) fn on_border_update(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        zone: ZoneId,
+        update: BorderUpdate,
+    ) {
+        self.tell_notices(cx, &update.notices);
         if !self.borders.confirm(zone, cx.now()) {
-            return; // We do not have everything: it will come, with this.
+            return; // We wait for all its objects; they will include this change.
         }
-        for known in told.shown {
-            self.see_ghost(cx, zone, known);
+        for snapshot in update.shown {
+            self.receive_ghost(cx, zone, snapshot);
         }
-        for (object, incarnation, version) in told.gone {
+        for (object, incarnation, version) in update.gone {
             self.ghost_gone(cx, zone, object, (incarnation, version));
         }
-        for (object, incarnation, to) in told.moved {
+        for (object, incarnation, to) in update.moved {
             self.borders.change_owner(object, incarnation, to, cx.now());
         }
     }
 
-    /// An owner does not tell of its object any more. With the highest incarnation the object has ceased to be.
+    /// An owner stops telling us about its object: it is not near any more. The highest incarnation means that the
+    /// object was removed.
     fn ghost_gone(
         &mut self,
-        cx: &mut Ctx<'_>,
+        cx: &mut PrimaryContext<'_>,
         zone: ZoneId,
         object: ObjectId,
         (incarnation, version): (u32, u32),
     ) {
         self.borders.forget_early(object);
         let of_zone = self.borders.owner(object) == Some(zone);
-        let known = self.ghosts().get(object).filter(|it| of_zone && it.version <= version);
-        let Some(known) = known.map(|it| it.incarnation) else { return };
+        let ghost = self.ghosts().get(object).filter(|it| of_zone && it.version <= version);
+        let Some(known) = ghost.map(|it| it.incarnation) else { return };
         if incarnation == u32::MAX {
             self.lose_ghost(cx, object, version);
         } else if known <= incarnation {
@@ -61,10 +72,10 @@ impl Audience {
         }
     }
 
-    /// A neighbour tells how its objects move.
+    /// A neighbour sends the motions of its objects.
     pub(in crate::primary) fn on_ghost_motions(
         &mut self,
-        cx: &mut Ctx<'_>,
+        cx: &mut PrimaryContext<'_>,
         zone: ZoneId,
         motions: &[(ObjectId, Motion)],
     ) {
@@ -78,15 +89,15 @@ impl Audience {
         }
     }
 
-    fn see_ghost(&mut self, cx: &mut Ctx<'_>, owner: ZoneId, known: Known) {
-        let object = known.object;
-        if self.borders.see(cx, owner, known) {
+    fn receive_ghost(&mut self, cx: &mut PrimaryContext<'_>, owner: ZoneId, snapshot: ObjectSnapshot) {
+        let object = snapshot.object;
+        if self.borders.update_ghost(cx, owner, snapshot) {
             self.show_ghost(cx, object);
         }
     }
 
     /// Shows a ghost's new state to the clients that know it.
-    fn show_ghost(&self, cx: &mut Ctx<'_>, object: ObjectId) {
+    fn show_ghost(&self, cx: &mut PrimaryContext<'_>, object: ObjectId) {
         let Some(it) = self.ghosts().get(object) else { return };
         let mut audiences: BTreeMap<Viewer, Vec<Address>> = BTreeMap::new();
         for &address in self.views.viewers(object) {
@@ -96,49 +107,61 @@ impl Audience {
         for (viewer, audience) in audiences {
             let Some(shown) = cx.core.config.rules.show(&it.state, viewer) else { continue };
             let (incarnation, version, motion) = (it.incarnation, it.version, it.motion);
-            let shown = vec![Shown { object, incarnation, version, motion, shown: ByteBuf::from(shown) }];
-            cx.say_all(audience, Down::Told { index: 0, shown, gone: Vec::new(), notices: Vec::new() });
+            let shown =
+                vec![ShownObject { object, incarnation, version, motion, shown: ByteBuf::from(shown) }];
+            cx.send_clients(
+                audience,
+                ToPlayer::Told { index: 0, shown, gone: Vec::new(), notices: Vec::new() },
+            );
         }
     }
 
-    /// Our clients hear the notices of another zone's event.
-    fn tell_notices(&self, cx: &mut Ctx<'_>, notices: &[(Hearers, ByteBuf)]) {
+    /// Sends our clients the notices of another zone's event.
+    fn tell_notices(&self, cx: &mut PrimaryContext<'_>, notices: &[(Hearers, ByteBuf)]) {
         for (to, notice) in notices {
             let audience = self.hearers(cx.core, *to);
             let notices = vec![notice.clone()];
-            cx.say_all(audience, Down::Told { index: 0, shown: Vec::new(), gone: Vec::new(), notices });
+            cx.send_clients(
+                audience,
+                ToPlayer::Told { index: 0, shown: Vec::new(), gone: Vec::new(), notices },
+            );
         }
     }
 
-    /// An object of ours has a new owner; it stays in sight as a ghost.
-    pub(in crate::primary) fn leave_ghost(&mut self, cx: &mut Ctx<'_>, object: Object, owner: ZoneId) {
-        if let Some((owner, known)) = self.borders.leave(object, owner, cx.now()) {
-            self.see_ghost(cx, owner, known);
+    /// An object of ours has a new owner. It stays visible as a ghost.
+    pub(in crate::primary) fn leave_ghost(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        object: Object,
+        owner: ZoneId,
+    ) {
+        if let Some((owner, snapshot)) = self.borders.keep_departed(object, owner, cx.now()) {
+            self.receive_ghost(cx, owner, snapshot);
         }
     }
 
-    /// A ghost is not near any more, or its owner does not tell of it.
-    fn hide_ghost(&mut self, cx: &mut Ctx<'_>, object: ObjectId) {
+    /// Hides a ghost that is not near any more, or about which its owner says nothing.
+    fn hide_ghost(&mut self, cx: &mut PrimaryContext<'_>, object: ObjectId) {
         self.borders.remove(object);
         cx.update_carrier(CarrierUpdate::Remove(object));
         for viewer in self.views.forget_object(object) {
-            cx.say(viewer, Down::Views { shown: Vec::new(), hidden: vec![object] });
+            cx.send_client(viewer, ToPlayer::Views { shown: Vec::new(), hidden: vec![object] });
         }
     }
 
-    /// A ghost's object has ceased to be.
-    pub(super) fn lose_ghost(&mut self, cx: &mut Ctx<'_>, object: ObjectId, version: u32) {
+    /// Removes a ghost whose object was removed from the world.
+    pub(super) fn lose_ghost(&mut self, cx: &mut PrimaryContext<'_>, object: ObjectId, version: u32) {
         self.borders.remove(object);
         cx.update_carrier(CarrierUpdate::Remove(object));
         let gone = vec![(object, version)];
-        let told = Down::Told { index: 0, shown: Vec::new(), gone, notices: Vec::new() };
+        let update = ToPlayer::Told { index: 0, shown: Vec::new(), gone, notices: Vec::new() };
         for viewer in self.views.forget_object(object) {
-            cx.say(viewer, told.clone());
+            cx.send_client(viewer, update.clone());
         }
     }
 
-    /// Hides ghosts of which no owner tells any more.
-    pub(super) fn forget_ghosts(&mut self, cx: &mut Ctx<'_>) {
+    /// Hides ghosts whose owner says nothing about them any more.
+    pub(super) fn forget_ghosts(&mut self, cx: &mut PrimaryContext<'_>) {
         if !cx.enforces(Rule::ForgetSilentGhosts) {
             return;
         }

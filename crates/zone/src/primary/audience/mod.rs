@@ -1,90 +1,91 @@
-//! Everything that hears of a zone: the clients, the neighbouring zones, the carrier.
+//! The audience of a zone: its clients, the neighbouring zones, the carrier.
 //!
-//! What is committed waits here until it is safe and is then announced, all of one record at once (`announce`). Moves are
-//! told without a record (`motions`). Nothing here is part of the zone's state: it is lost with the reign, and built up
-//! again by clients that enter and neighbours that watch.
+//! Committed records wait here until they are safe and are then announced, each as a whole (`announce`). Moves are told
+//! without a record (`moves`, `motions`). Nothing here is part of the zone's state: a new primary begins with an empty
+//! audience, and clients that enter and neighbours that watch build it up again.
 
 mod announce;
 mod borders;
+mod client_views;
 mod entering;
 mod ghosts;
 mod motions;
 mod moves;
 mod neighbours;
-mod past;
+mod past_motions;
 mod sessions;
 mod unannounced;
-mod views;
 
 use crate::core::Core;
+use crate::object_table::ObjectTable;
 use crate::record::{Index, Record};
-use crate::table::Table;
 use borders::Borders;
+use client_views::ClientViews;
 use game::PlayerId;
 use machine::Address;
 use motions::Motions;
-pub(super) use sessions::{Seen, Sessions};
+pub(super) use sessions::{ResumePoint, Sessions};
 use space::{ObjectId, Position, ZoneId};
 use std::collections::BTreeMap;
-use unannounced::Unannounced;
-use views::Views;
+use unannounced::UnannouncedRecords;
 
-/// All that hears of a zone.
+/// The clients, neighbours and carrier of a zone, and the records that they do not know yet.
 pub(super) struct Audience {
-    pub(super) unannounced: Unannounced,
+    pub(super) unannounced: UnannouncedRecords,
     pub(super) sessions: Sessions,
-    views: Views,
+    views: ClientViews,
     pub(super) borders: Borders,
     pub(super) motions: Motions,
-    /// Players who come with an avatar from another zone, and the addresses of their clients.
+    /// The clients of players whose avatars come from another zone, until the record that takes the avatar is safe.
     arrivals: BTreeMap<PlayerId, Address>,
 }
 
 impl Audience {
-    /// The audience of a reign that begins. Everything the log holds counts as announced: the replicas that had a part in
-    /// it may have told clients.
+    /// The audience of a new primary. All records in the log count as announced: an earlier primary may have announced
+    /// them, so this one must never take them back.
     pub(super) fn new(core: &Core) -> Self {
         Self {
-            unannounced: Unannounced::after(core.log.head()),
+            unannounced: UnannouncedRecords::after(core.log.head()),
             sessions: Sessions::default(),
-            views: Views::default(),
+            views: ClientViews::default(),
             borders: Borders::new(&core.config),
             motions: Motions::default(),
             arrivals: BTreeMap::new(),
         }
     }
 
-    /// Everything up to this record is announced.
+    /// The last record that is announced.
     pub(super) const fn announced(&self) -> Index {
         self.unannounced.announced()
     }
 
-    /// Whether so much waits to be acknowledged that nothing more should be taken on.
-    pub(super) const fn is_choked(&self) -> bool {
-        self.unannounced.is_choked()
+    /// Returns whether so many bytes wait to become safe that no new work should begin.
+    pub(super) const fn is_backlogged(&self) -> bool {
+        self.unannounced.is_backlogged()
     }
 
-    /// A record was committed. It is announced as soon as it is safe.
-    pub(super) fn expect(&mut self, record: Record, bytes: usize) {
+    /// Takes in a committed record. It is announced as soon as it is safe.
+    pub(super) fn add_unannounced(&mut self, record: Record, bytes: usize) {
         self.motions.take_logged(&record);
         self.unannounced.push(record, bytes);
     }
 
-    /// A player comes from another zone, with a client at this address.
+    /// Remembers the client of a player whose avatar comes from another zone.
     pub(super) fn expect_arrival(&mut self, player: PlayerId, client: Option<Address>) {
         self.arrivals.extend(client.map(|it| (player, it)));
     }
 
-    /// The neighbours' objects, as far as they are known here.
-    pub(super) const fn ghosts(&self) -> &Table {
+    /// The ghosts of the neighbours' objects.
+    pub(super) const fn ghosts(&self) -> &ObjectTable {
         self.borders.ghosts()
     }
 
-    /// Whose an object is, as far as is known here.
+    /// The zone that owns an object, as far as this zone knows.
     pub(super) fn owner(&self, core: &Core, object: ObjectId) -> Option<ZoneId> {
         if core.state.objects.get(object).is_some() {
             return Some(core.config.zone);
         }
+        // The world's own object is no ghost: it belongs to the zone at the origin.
         if object == game::WORLD {
             return core.config.map.locate(Position::ORIGIN);
         }

@@ -1,36 +1,37 @@
-//! How objects move: which motions the log holds, which the backup and the neighbours have not heard of, and how objects
-//! moved a moment ago.
+//! Motions of objects besides the state: which of them the log holds, which the backup and the neighbours do not know,
+//! and which an object had a moment ago.
 
-use super::past::Past;
+use super::past_motions::PastMotions;
 use crate::core::Core;
-use crate::mesh::Known;
+use crate::mesh::ObjectSnapshot;
+use crate::object_table::Object;
 use crate::primary::execution::wider;
 use crate::record::{Change, Record};
-use crate::table::Object;
 use game::{Objects as _, Scope};
 use machine::Time;
 use rustc_hash::FxHashMap;
 use space::{Distance, Motion, ObjectId};
 use std::collections::BTreeSet;
 
-/// How far an object may have gone since a moment of which its motion is still known.
+/// The farthest that an object may have gone since a moment whose motions are still known.
 const GONE_MAX: Distance = Distance::of_metres(40);
 
-/// What is known of motions besides the state.
+/// The motions that are not in the log, not sent, or replaced a moment ago.
 #[derive(Debug, Default)]
 pub(in crate::primary) struct Motions {
-    /// Which motion of an object a record holds: its generation and sequence.
+    /// Generation and sequence of the newest motion that a record holds, by object.
     logged: FxHashMap<ObjectId, (u32, u32)>,
-    /// Objects that moved since motions were last streamed to the backup,
+    /// Objects that moved since motions were last streamed to the backup.
     unsent: BTreeSet<ObjectId>,
-    /// and to the neighbours.
+    /// Objects that moved since motions were last streamed to the neighbours.
     untold: BTreeSet<ObjectId>,
-    past: Past,
+    past: PastMotions,
 }
 
 impl Motions {
-    /// An object moves like this from now on.
+    /// Sets an object's motion from now on.
     pub(super) fn set(&mut self, core: &mut Core, object: ObjectId, motion: Motion) {
+        // Only events of several zones look back, and only neighbours are told.
         if core.config.is_meshed()
             && let Some(before) = core.state.objects.get(object).map(|it| it.motion)
         {
@@ -41,7 +42,7 @@ impl Motions {
         self.unsent.insert(object);
     }
 
-    /// A record was committed: it holds the motions of what it changed and read.
+    /// Takes in a committed record, which holds the motions of the objects that it changed and read.
     pub(super) fn take_logged(&mut self, record: &Record) {
         for (object, motion) in &record.motions {
             self.logged.insert(*object, (motion.generation, motion.sequence));
@@ -60,7 +61,8 @@ impl Motions {
         }
     }
 
-    /// Motions of these objects that no record holds yet.
+    /// The motions of these objects that no record holds yet. An event logs those that it read, so that it can be
+    /// replayed.
     pub(in crate::primary) fn unlogged(
         &self,
         core: &Core,
@@ -73,17 +75,17 @@ impl Motions {
         objects.filter_map(motion).filter(is_new).collect()
     }
 
-    /// Objects that moved since this was last asked: for the backup.
+    /// Takes the objects that moved since the last call: the backup is sent their motions.
     pub(in crate::primary) fn take_unsent(&mut self) -> BTreeSet<ObjectId> {
         std::mem::take(&mut self.unsent)
     }
 
-    /// Whether an object moved since the neighbours were last told.
+    /// Returns whether an object moved since the neighbours were last told.
     pub(super) fn is_untold(&self, object: ObjectId) -> bool {
         self.untold.contains(&object)
     }
 
-    /// The neighbours were told.
+    /// Notes that the neighbours were told all moves.
     pub(super) fn clear_untold(&mut self) {
         self.untold.clear();
     }
@@ -92,14 +94,14 @@ impl Motions {
         self.past.forget(now);
     }
 
-    /// The zone's own objects in a scope, with the actor, as they were at a moment.
+    /// This zone's objects in a scope, and the actor, as they were at a moment of world time.
     pub(in crate::primary) fn gather(
         &self,
         core: &mut Core,
         scope: &Scope,
         actor: Option<ObjectId>,
         time: Time,
-    ) -> Vec<Known> {
+    ) -> Vec<ObjectSnapshot> {
         let now = core.world_now();
         core.state.objects.refresh(now);
         let objects = &core.state.objects;
@@ -107,6 +109,7 @@ impl Motions {
         match scope {
             Scope::Objects(named) => names.extend_from_slice(named),
             Scope::Area { centre, radius } => {
+                // The index knows where objects are now: one that was inside then may have left the circle since.
                 let reach = wider(*radius, GONE_MAX);
                 objects.visit(*centre, reach, now, &mut |object, motion| {
                     let then = self.past.at(object, motion, time);
@@ -118,7 +121,10 @@ impl Motions {
         }
         names.sort_unstable();
         names.dedup();
-        let known = |it: &Object| Known { motion: self.past.at(it.id, &it.motion, time), ..Known::of(it) };
-        names.into_iter().filter_map(|it| objects.get(it)).map(known).collect()
+        let snapshot = |it: &Object| ObjectSnapshot {
+            motion: self.past.at(it.id, &it.motion, time),
+            ..ObjectSnapshot::of(it)
+        };
+        names.into_iter().filter_map(|it| objects.get(it)).map(snapshot).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The clients of a zone: who plays over which connection, what they have acknowledged, and which actions wait.
+//! The clients of a zone: their addresses, players and avatars, the results they acknowledged, the actions that wait.
 
 use crate::config::AHEAD_MAX;
 use crate::core::Core;
@@ -9,60 +9,62 @@ use serde_bytes::ByteBuf;
 use space::{Epoch, ObjectId, ZoneId};
 use std::collections::BTreeMap;
 
-/// A connection that plays, or wants to.
+/// A client whose player is in the world, or about to be.
 #[derive(Debug)]
-struct Client {
+struct ClientSession {
     player: PlayerId,
     avatar: ObjectId,
+    /// The class of the avatar, by which the game decides what its player may see.
     class: u8,
-    /// Until this is announced, the client is not told that it is in.
-    entering: Option<Entering>,
-    /// Results up to this number have arrived.
+    /// While the client is not told yet that its player is in.
+    entering: Option<PendingAdmission>,
+    /// The client has the results of all actions up to this number.
     acked: u64,
-    /// Actions that wait for an earlier one, or for room, and since when.
+    /// Actions that wait for an earlier one, or for room, by number, and since when.
     ahead: BTreeMap<u64, (ByteBuf, Time)>,
 }
 
-/// What a client waits for that wants to enter.
+/// A client that waits to be told that its player is in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entering {
+pub(super) struct PendingAdmission {
     /// The last record that must be announced first.
     pub(super) after: Index,
-    pub(super) seen: Seen,
+    pub(super) resume: ResumePoint,
 }
 
-/// What a client has heard of this zone before.
+/// The place in this zone's log up to which a client that comes back has seen announcements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::primary) struct Seen {
-    /// The last record.
+pub(in crate::primary) struct ResumePoint {
+    /// The last record that the client has seen; 0 if none.
     pub(super) index: Index,
-    /// Whether that record is not in our log: the world has lost its last moments.
+    /// True if that record is not in our log: the zone has lost its last moments in a full stop.
     pub(super) lost: bool,
 }
 
-impl Seen {
-    /// What a client says that it has heard: a record of an epoch of a zone.
+impl ResumePoint {
+    /// The resume point of a client that has seen a record of an epoch of a zone.
     pub(in crate::primary) fn of(core: &Core, seen: Option<(ZoneId, Epoch, Index)>) -> Self {
         let Some((_, epoch, index)) = seen.filter(|it| it.0 == core.config.zone) else {
             return Self::default();
         };
+        // The number alone does not tell: after a loss another record has it, of a later epoch.
         let lost = core.log.head() < index || core.log.get(index).is_some_and(|it| epoch < it.epoch);
         Self { index, lost }
     }
 }
 
-/// All clients of a zone.
+/// All clients of a zone, by address, player and avatar.
 #[derive(Debug, Default)]
 pub(in crate::primary) struct Sessions {
-    by_address: BTreeMap<Address, Client>,
+    by_address: BTreeMap<Address, ClientSession>,
     by_player: BTreeMap<PlayerId, Address>,
     by_avatar: BTreeMap<ObjectId, Address>,
-    /// Players whose connection is gone, and since when.
+    /// Players without a client, and since when.
     missing: BTreeMap<PlayerId, Time>,
-    /// Whether a client waits to be let in.
+    /// True if a client waits to be told that its player is in: spares a look at every client per announcement.
     is_awaited: bool,
-    /// Whether actions wait because too much is unacknowledged.
-    starved: bool,
+    /// True if actions wait because too many bytes are not safe yet.
+    waits_for_room: bool,
 }
 
 impl Sessions {
@@ -72,7 +74,7 @@ impl Sessions {
         self.by_address.len()
     }
 
-    /// Every connection.
+    /// The addresses of all clients.
     pub(in crate::primary) fn addresses(&self) -> impl Iterator<Item = Address> {
         self.by_address.keys().copied()
     }
@@ -81,51 +83,51 @@ impl Sessions {
         self.by_player.get(&player).copied()
     }
 
-    /// The connection of the player with this avatar, if the player is in.
+    /// The client of the player with this avatar, if the player is in.
     pub(in crate::primary) fn of_avatar(&self, avatar: ObjectId) -> Option<Address> {
         let address = self.with_avatar(avatar)?;
         self.by_address.get(&address).filter(|it| it.entering.is_none()).map(|_| address)
     }
 
-    /// The connection of the player with this avatar, whether the player is in or not yet.
+    /// The client of the player with this avatar, even if it is not told yet that the player is in.
     pub(super) fn with_avatar(&self, avatar: ObjectId) -> Option<Address> {
         self.by_avatar.get(&avatar).copied()
     }
 
-    /// The avatar of a connection whose player is in.
+    /// The avatar of a client whose player is in.
     pub(super) fn avatar(&self, address: Address) -> Option<ObjectId> {
         self.by_address.get(&address).filter(|it| it.entering.is_none()).map(|it| it.avatar)
     }
 
-    /// As which viewer this connection looks at an object.
+    /// The viewer that this client is for an object: its owner or not, and of which class.
     pub(super) fn viewer(&self, address: Address, object: ObjectId) -> Option<Viewer> {
         self.by_address.get(&address).map(|it| Viewer { owns: it.avatar == object, class: it.class })
     }
 
-    /// All connections whose players are in, with their avatars.
+    /// All clients whose players are in, with their avatars.
     pub(super) fn entered(&self) -> Vec<(Address, ObjectId)> {
         let inside = self.by_address.iter().filter(|(_, it)| it.entering.is_none());
         inside.map(|(&address, it)| (address, it.avatar)).collect()
     }
 
-    /// Whether a connection already waits to be let in as this player.
+    /// Returns whether a client already waits to enter as this player.
     pub(in crate::primary) fn is_entering(&self, from: Address, player: PlayerId) -> bool {
         self.by_address.get(&from).is_some_and(|it| it.player == player && it.entering.is_some())
     }
 
     // Coming and going.
 
-    /// Binds a connection to a player, who is let in later.
+    /// Binds a client to a player. `admit` lets the player in later.
     pub(super) fn insert(
         &mut self,
         from: Address,
         player: PlayerId,
         avatar: (ObjectId, u8),
-        entering: Entering,
+        entering: PendingAdmission,
     ) {
         let (avatar, class) = avatar;
         let entering = Some(entering);
-        let client = Client { player, avatar, class, entering, acked: 0, ahead: BTreeMap::new() };
+        let client = ClientSession { player, avatar, class, entering, acked: 0, ahead: BTreeMap::new() };
         self.is_awaited = true;
         self.by_address.insert(from, client);
         self.by_player.insert(player, from);
@@ -133,9 +135,10 @@ impl Sessions {
         self.missing.remove(&player);
     }
 
-    /// Forgets a connection; says whose it was.
+    /// Forgets a client; returns its player.
     pub(super) fn remove(&mut self, address: Address) -> Option<PlayerId> {
         let client = self.by_address.remove(&address)?;
+        // A newer client of the same player may have taken its place already.
         if self.by_player.get(&client.player) == Some(&address) {
             self.by_player.remove(&client.player);
         }
@@ -145,31 +148,31 @@ impl Sessions {
         Some(client.player)
     }
 
-    /// The connections that may be let in once everything up to `announced` is announced.
-    pub(super) fn admissible(&self, announced: Index) -> Vec<(Address, Entering)> {
+    /// The waiting clients whose last record is announced, if all up to `announced` are.
+    pub(super) fn admissible(&self, announced: Index) -> Vec<(Address, PendingAdmission)> {
         if !self.is_awaited {
             return Vec::new();
         }
-        let ready = |it: &Client| it.entering.filter(|it| it.after <= announced);
+        let ready = |it: &ClientSession| it.entering.filter(|it| it.after <= announced);
         self.by_address.iter().filter_map(|(&address, it)| Some((address, ready(it)?))).collect()
     }
 
-    /// A player is in; says who, with which avatar.
+    /// Lets the player of a client in; returns the player and the avatar.
     pub(super) fn admit(&mut self, address: Address) -> Option<(PlayerId, ObjectId)> {
         let client = self.by_address.get_mut(&address)?;
         client.entering = None;
         Some((client.player, client.avatar))
     }
 
-    /// Looks again whether any client waits to be let in.
-    pub(super) fn await_rest(&mut self) {
+    /// Looks again whether any client waits to be told that its player is in.
+    pub(super) fn update_is_awaited(&mut self) {
         if self.is_awaited {
             self.is_awaited = self.by_address.values().any(|it| it.entering.is_some());
         }
     }
 
-    /// A player is gone since a moment, and leaves the world after a while.
-    pub(in crate::primary) fn miss(&mut self, player: PlayerId, since: Time) {
+    /// Notes that a player has no client since a moment. After a while the player leaves the world.
+    pub(in crate::primary) fn mark_missing(&mut self, player: PlayerId, since: Time) {
         self.missing.insert(player, since);
     }
 
@@ -177,7 +180,7 @@ impl Sessions {
         self.missing.remove(&player);
     }
 
-    /// Players who have been away for too long, also those who never came back after a failover.
+    /// Players without a client for too long, also those that never came back after a failover.
     pub(in crate::primary) fn overdue(&mut self, core: &Core) -> Vec<PlayerId> {
         let (now, patience) = (core.now, core.config.timing.leave);
         for (&player, row) in &core.state.players {
@@ -190,14 +193,14 @@ impl Sessions {
 
     // Actions.
 
-    /// A client has the results up to this number; says whose client it is.
+    /// Notes that a client has the results up to this number; returns its player.
     pub(in crate::primary) fn acknowledge(&mut self, from: Address, acked: u64) -> Option<PlayerId> {
         let client = self.by_address.get_mut(&from)?;
         client.acked = client.acked.max(acked);
         Some(client.player)
     }
 
-    /// Up to which number a player has the results.
+    /// The number of the last action whose result a player's client has; 0 if it has none.
     pub(in crate::primary) fn acked(&self, player: PlayerId) -> u64 {
         let address = self.by_player.get(&player);
         address.and_then(|it| self.by_address.get(it)).map_or(0, |it| it.acked)
@@ -209,7 +212,13 @@ impl Sessions {
 
     /// Keeps an action that must wait. At the limit the newest is dropped: its player sends it again after the next
     /// result.
-    pub(in crate::primary) fn keep_ahead(&mut self, from: Address, number: u64, action: ByteBuf, now: Time) {
+    pub(in crate::primary) fn queue_action(
+        &mut self,
+        from: Address,
+        number: u64,
+        action: ByteBuf,
+        now: Time,
+    ) {
         if let Some(client) = self.by_address.get_mut(&from)
             && client.ahead.len() < AHEAD_MAX
         {
@@ -217,26 +226,30 @@ impl Sessions {
         }
     }
 
-    /// Takes the action that follows the cursor, if it waits, and since when it does.
-    pub(in crate::primary) fn take_next(&mut self, from: Address, cursor: u64) -> Option<(ByteBuf, Time)> {
+    /// Takes the action that follows the cursor, if it waits, with the time since when it does.
+    pub(in crate::primary) fn take_next_action(
+        &mut self,
+        from: Address,
+        cursor: u64,
+    ) -> Option<(ByteBuf, Time)> {
         let client = self.by_address.get_mut(&from)?;
         client.ahead.retain(|&number, _| cursor < number);
         client.ahead.remove(&(cursor + 1))
     }
 
-    /// The most actions of one player that wait.
+    /// The number of waiting actions of the player with the most.
     pub(in crate::primary) fn ahead(&self) -> usize {
         self.by_address.values().map(|it| it.ahead.len()).max().unwrap_or(0)
     }
 
-    /// Actions wait because too much is unacknowledged.
-    pub(in crate::primary) const fn starve(&mut self) {
-        self.starved = true;
+    /// Notes that actions wait because too many bytes are not safe yet.
+    pub(in crate::primary) const fn wait_for_room(&mut self) {
+        self.waits_for_room = true;
     }
 
-    /// Clients whose actions wait, if any waited for room. They do not any more.
-    pub(in crate::primary) fn take_starved(&mut self) -> Vec<Address> {
-        if !std::mem::take(&mut self.starved) {
+    /// Takes the clients whose actions wait, if any waited for room.
+    pub(in crate::primary) fn take_waiting_for_room(&mut self) -> Vec<Address> {
+        if !std::mem::take(&mut self.waits_for_room) {
             return Vec::new();
         }
         let waits = self.by_address.iter().filter(|(_, it)| !it.ahead.is_empty());

@@ -7,19 +7,21 @@ use rustc_hash::FxHashMap;
 use space::ObjectId;
 use std::collections::VecDeque;
 
-/// What is committed and not announced yet.
+/// The records between the last announced one and the end of the log, in order.
 #[derive(Debug, Default)]
-pub(in crate::primary) struct Unannounced {
-    /// Everything up to here is announced.
+pub(in crate::primary) struct UnannouncedRecords {
+    /// The last record that is announced.
     announced: Index,
+    /// The records, each with its size in bytes, and the sum of the sizes.
     records: VecDeque<(Record, usize)>,
     bytes: usize,
-    /// Objects that one of these records changes, and how many do. No new client may see them.
+    /// Objects that these records change, with the number of records that do. Their state in memory is not safe, so no
+    /// client or neighbour may be shown it.
     unsettled: FxHashMap<ObjectId, u32>,
 }
 
-impl Unannounced {
-    /// Everything up to this record counts as announced.
+impl UnannouncedRecords {
+    /// No records yet; all up to this one count as announced.
     pub(super) fn after(announced: Index) -> Self {
         Self { announced, ..Self::default() }
     }
@@ -32,22 +34,22 @@ impl Unannounced {
         self.bytes
     }
 
-    /// Whether so much waits to be acknowledged that nothing more should be taken on.
-    pub(in crate::primary) const fn is_choked(&self) -> bool {
+    /// Returns whether so many bytes wait to become safe that no new work should begin.
+    pub(in crate::primary) const fn is_backlogged(&self) -> bool {
         UNACKED_BYTES_MAX < self.bytes
     }
 
-    /// Whether everything committed about an object is announced.
+    /// Returns whether all changes of an object are announced.
     pub(super) fn is_settled(&self, object: ObjectId) -> bool {
         !self.unsettled.contains_key(&object)
     }
 
-    /// Whether the result of an action is yet to be announced.
+    /// Returns whether the result of an action waits to be announced.
     pub(in crate::primary) fn answers(&self, player: PlayerId, number: u64) -> bool {
         self.records.iter().any(|it| it.0.cause == Cause::Act(player, number))
     }
 
-    /// A record was committed, and has so many bytes.
+    /// Adds a committed record of so many bytes.
     pub(super) fn push(&mut self, record: Record, bytes: usize) {
         let next = self.announced + self.records.len() as Index + 1;
         assert_eq!(record.index, next, "records are committed and announced in order");
@@ -60,24 +62,21 @@ impl Unannounced {
         self.records.push_back((record, bytes));
     }
 
-    /// From now on everything up to here counts as announced: see [`Self::pop`].
-    pub(super) fn advance(&mut self, committed: Index) {
+    /// Counts all records up to `safe` as announced; [`Self::pop`] returns them one by one.
+    pub(super) fn advance(&mut self, safe: Index) {
         let head = self.announced + self.records.len() as Index;
-        assert!(
-            self.announced < committed && committed <= head,
-            "only committed records are announced, once"
-        );
-        self.announced = committed;
+        assert!(self.announced < safe && safe <= head, "only committed records are announced, once");
+        self.announced = safe;
     }
 
-    /// The next record to announce, if there is one.
+    /// Takes the next record to announce, if there is one.
     pub(super) fn pop(&mut self) -> Option<Record> {
         let (record, bytes) = self.records.pop_front_if(|it| it.0.index <= self.announced)?;
         self.bytes -= bytes;
         Some(record)
     }
 
-    /// A change of an object is announced.
+    /// Notes that a change of an object is announced.
     pub(super) fn settle(&mut self, object: ObjectId) {
         if let Some(count) = self.unsettled.get_mut(&object) {
             *count -= 1;

@@ -1,15 +1,16 @@
-//! Locks for events that other zones decide.
+//! Grants: locks of this zone for events that other zones coordinate.
 //!
-//! A grant is a record and leaves when that is safe, so a replica that takes over still holds it. It is never taken back
-//! here: the zone that decides releases it, with its decision or without one, and is asked when it says nothing.
+//! A grant is a record, and the coordinator hears of it when that is safe: so a replica that takes over still holds it.
+//! The grantor never takes it back. The coordinator releases it, with its decision or without one, and is asked when it
+//! says nothing.
 
 use super::Coordination;
 use super::attempt::ids;
 use crate::config::{HOLD_MAX, PAST_MAX};
 use crate::core::Core;
-use crate::locks::{Claim, Granted, Holder};
-use crate::mesh::{Denial, EventId, Item, Known, Mesh, Wanted};
-use crate::primary::context::Ctx;
+use crate::locks::{LockAnswer, LockClaim, LockHolder};
+use crate::mesh::{BetweenZones, EventId, LockDenial, LockRequest, ObjectSnapshot, PostItem};
+use crate::primary::context::PrimaryContext;
 use crate::primary::turn::Turn;
 use crate::record::{Cause, Change, Index};
 use crate::rule::Rule;
@@ -18,51 +19,53 @@ use machine::{Lane, Span, Time};
 use space::ZoneId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// An event that holds locks for this long without a word of its coordinator is asked about.
+/// The coordinator of an event that holds locks for this long is asked what became of it.
 const ASK_AFTER: Span = Span::from_millis(250);
 
-/// What is answered to a request: its attempt, the event's moment, the objects that are there.
-type Answer = (u32, Time, Vec<Known>);
+/// The answer to a granted request: its attempt, the event's moment, the objects in the scope.
+type GrantReply = (u32, Time, Vec<ObjectSnapshot>);
 
-/// What events of other zones hold or want here, besides what the state says.
+/// Requests and grants of other zones' events, besides the grants in the state.
 #[derive(Debug, Default)]
 pub(super) struct Grants {
-    /// Requests that wait in the queue.
-    waiting: BTreeMap<EventId, Wanted>,
-    /// What to answer when a grant is safe.
-    answers: BTreeMap<EventId, Answer>,
-    /// Grants that wait for that, by their records.
-    given: VecDeque<(Index, EventId)>,
-    /// When a grant was given, or its coordinator asked last.
-    asked: BTreeMap<EventId, Time>,
+    /// Requests that wait in the queue of the locks.
+    waiting: BTreeMap<EventId, LockRequest>,
+    /// The answers to send when the grants are safe.
+    answers: BTreeMap<EventId, GrantReply>,
+    /// Grants that are not sent yet, with the numbers of their records, in order.
+    unsent: VecDeque<(Index, EventId)>,
+    /// When each grant was given, or its coordinator was last asked about it.
+    asked_at: BTreeMap<EventId, Time>,
 }
 
 impl Grants {
-    /// Tells coordinators of grants that are safe.
-    pub(super) fn send(&mut self, cx: &mut Ctx<'_>, safe: Index) {
-        while let Some((_, event)) = self.given.pop_front_if(|it| it.0 <= safe) {
+    /// Sends coordinators the grants whose records are safe.
+    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
+        while let Some((_, event)) = self.unsent.pop_front_if(|it| it.0 <= safe) {
             let Some((attempt, time, objects)) = self.answers.remove(&event) else { continue };
-            if cx.core.state.abroad.held.get(&event).is_some_and(|it| it.attempt == attempt) {
-                cx.tell_zone(event.zone, Lane::Sure, Mesh::Granted { event, attempt, time, objects });
+            // The coordinator may have released it meanwhile.
+            if cx.core.state.mesh.grants.get(&event).is_some_and(|it| it.attempt == attempt) {
+                cx.send_zone(event.zone, Lane::Sure, BetweenZones::Granted { event, attempt, time, objects });
             }
         }
     }
 
     fn forget(&mut self, event: EventId) {
-        self.asked.remove(&event);
+        self.asked_at.remove(&event);
         self.answers.remove(&event);
     }
 
-    /// Events that hold locks, and whose coordinators say nothing. They count as asked about now.
+    /// The events that hold locks and whose coordinators are silent. They count as asked about from now on.
     fn silent(&mut self, core: &Core) -> Vec<(EventId, u32)> {
-        let (held, now) = (&core.state.abroad.held, core.now);
-        self.asked.retain(|event, _| held.contains_key(event));
+        let (grants, now) = (&core.state.mesh.grants, core.now);
+        // A grant of an earlier primary is in the state and not here: its time begins now.
+        self.asked_at.retain(|event, _| grants.contains_key(event));
         let mut silent = Vec::new();
-        for (&event, held) in held {
-            let asked = self.asked.entry(event).or_insert(now);
-            if ASK_AFTER < now.since(*asked) {
-                *asked = now;
-                silent.push((event, held.attempt));
+        for (&event, grant) in grants {
+            let asked_at = self.asked_at.entry(event).or_insert(now);
+            if ASK_AFTER < now.since(*asked_at) {
+                *asked_at = now;
+                silent.push((event, grant.attempt));
             }
         }
         silent
@@ -70,72 +73,79 @@ impl Grants {
 }
 
 impl Coordination {
-    /// Another zone wants locks for an event that it decides.
-    pub(in crate::primary) fn on_lock(&mut self, turn: &mut Turn<'_>, from: ZoneId, wanted: Wanted) {
-        let Wanted { event, attempt, time, waits, .. } = wanted;
+    /// Another zone wants locks for an event that it coordinates.
+    pub(in crate::primary) fn on_lock(&mut self, turn: &mut Turn<'_>, from: ZoneId, request: LockRequest) {
+        let LockRequest { event, attempt, time, waits, .. } = request;
+        // Only the coordinator may ask; and a request that waits already is answered once.
         if event.zone != from || self.grants.waiting.contains_key(&event) {
             return;
         }
-        match turn.cx.core.state.abroad.held.get(&event) {
-            Some(held) if held.attempt < attempt => self.release(turn, event),
-            Some(_) => return, // It has them, and will hear so.
+        match turn.cx.core.state.mesh.grants.get(&event) {
+            Some(grant) if grant.attempt < attempt => self.release(turn, event),
+            Some(_) => return, // The event has the locks, and its coordinator will hear so.
             None => (),
         }
         let now = turn.cx.world_now();
-        if let Some(why) = denial(turn, &wanted, now) {
+        if let Some(why) = denial(turn, &request, now) {
             return deny(&mut turn.cx, event, attempt, why);
         }
         let time = time.unwrap_or(now);
-        let objects = turn.audience.motions.gather(turn.cx.core, &wanted.scope, None, time);
-        let claim = Claim { scope: wanted.scope.clone(), objects: ids(&objects) };
-        let (holder, places) = (Holder::Event(event), &turn.cx.core.state.objects);
+        let objects = turn.audience.motions.gather(turn.cx.core, &request.scope, None, time);
+        let claim = LockClaim { scope: request.scope.clone(), objects: ids(&objects) };
+        let (holder, places) = (LockHolder::Event(event), &turn.cx.core.state.objects);
         let granted = if waits {
             self.locks.request(holder, claim, places, now)
-        } else if self.locks.take(holder, claim, places, now) || !turn.cx.enforces(Rule::LocksExclude) {
-            Granted::Now
+        } else if self.locks.try_hold(holder, claim, places, now) || !turn.cx.enforces(Rule::LocksExclude) {
+            LockAnswer::Now
         } else {
-            return deny(&mut turn.cx, event, attempt, Denial::Taken);
+            return deny(&mut turn.cx, event, attempt, LockDenial::Taken);
         };
         match granted {
-            Granted::Now => self.grant(turn, &wanted, time, objects),
-            Granted::Later => drop(self.grants.waiting.insert(event, wanted)),
-            Granted::Busy => deny(&mut turn.cx, event, attempt, Denial::Busy),
+            LockAnswer::Now => self.grant(turn, &request, time, objects),
+            LockAnswer::Later => drop(self.grants.waiting.insert(event, request)),
+            LockAnswer::Busy => deny(&mut turn.cx, event, attempt, LockDenial::Busy),
         }
     }
 
-    /// Grants locks: the coordinator hears of it when the record is safe.
-    fn grant(&mut self, turn: &mut Turn<'_>, wanted: &Wanted, time: Time, objects: Vec<Known>) {
-        let Wanted { event, attempt, scope, .. } = wanted.clone();
-        let is_held = turn.cx.core.state.abroad.held.contains_key(&event);
+    /// Writes the record of a grant. The coordinator hears of it when the record is safe.
+    fn grant(
+        &mut self,
+        turn: &mut Turn<'_>,
+        request: &LockRequest,
+        time: Time,
+        objects: Vec<ObjectSnapshot>,
+    ) {
+        let LockRequest { event, attempt, scope, .. } = request.clone();
+        let is_held = turn.cx.core.state.mesh.grants.contains_key(&event);
         assert!(event.zone != turn.cx.zone() && !is_held, "locks are granted once, and to other zones");
         let granted = Change::Granted { event, attempt, scope, objects: ids(&objects) };
         self.grants.answers.insert(event, (attempt, time, objects));
-        self.grants.asked.insert(event, turn.cx.now());
+        self.grants.asked_at.insert(event, turn.cx.now());
         turn.write(Cause::Lock(event), vec![granted]);
-        self.grants.given.push_back((turn.cx.core.log.head(), event));
+        self.grants.unsent.push_back((turn.cx.core.log.head(), event));
     }
 
-    /// The turn of a request that waited has come.
+    /// Grants a request that waited and has got its locks, or denies it if it waited for too long.
     pub(super) fn grant_waiting(&mut self, turn: &mut Turn<'_>, event: EventId) {
-        let Some(wanted) = self.grants.waiting.remove(&event) else { return };
-        let (now, holder) = (turn.cx.world_now(), Holder::Event(event));
-        let time = wanted.time.unwrap_or(now);
-        let objects = turn.audience.motions.gather(turn.cx.core, &wanted.scope, None, time);
-        // An object that walked in meanwhile may be locked by another event.
-        let claim = Claim { scope: Scope::Objects(Vec::new()), objects: ids(&objects) };
+        let Some(request) = self.grants.waiting.remove(&event) else { return };
+        let (now, holder) = (turn.cx.world_now(), LockHolder::Event(event));
+        let time = request.time.unwrap_or(now);
+        let objects = turn.audience.motions.gather(turn.cx.core, &request.scope, None, time);
+        // An object that walked into the scope meanwhile may be locked by another event.
+        let claim = LockClaim { scope: Scope::Objects(Vec::new()), objects: ids(&objects) };
         let why = if PAST_MAX < now.since(time) {
-            Denial::TooOld(now)
-        } else if self.locks.is_held(&claim, holder, &turn.cx.core.state.objects, now) {
-            Denial::Taken
+            LockDenial::TooOld(now)
+        } else if self.locks.conflicts_with_held(&claim, holder, &turn.cx.core.state.objects, now) {
+            LockDenial::Taken
         } else {
             self.locks.add_objects(holder, &claim.objects);
-            return self.grant(turn, &wanted, time, objects);
+            return self.grant(turn, &request, time, objects);
         };
-        deny(&mut turn.cx, event, wanted.attempt, why);
+        deny(&mut turn.cx, event, request.attempt, why);
         self.unlock(turn, holder);
     }
 
-    /// A coordinator wants locks no longer, up to this attempt.
+    /// A coordinator releases its locks of all attempts up to this one.
     pub(in crate::primary) fn on_release(
         &mut self,
         turn: &mut Turn<'_>,
@@ -146,11 +156,12 @@ impl Coordination {
         if event.zone != from {
             return;
         }
+        // An old release must not end the locks of a later attempt.
         if self.grants.waiting.get(&event).is_some_and(|it| it.attempt <= attempt) {
             self.grants.waiting.remove(&event);
-            self.unlock(turn, Holder::Event(event));
+            self.unlock(turn, LockHolder::Event(event));
         }
-        if turn.cx.core.state.abroad.held.get(&event).is_some_and(|it| it.attempt <= attempt) {
+        if turn.cx.core.state.mesh.grants.get(&event).is_some_and(|it| it.attempt <= attempt) {
             self.release(turn, event);
         }
     }
@@ -158,59 +169,73 @@ impl Coordination {
     fn release(&mut self, turn: &mut Turn<'_>, event: EventId) {
         self.grants.forget(event);
         turn.write(Cause::Lock(event), vec![Change::Released { event }]);
-        self.unlock(turn, Holder::Event(event));
+        self.unlock(turn, LockHolder::Event(event));
     }
 
-    /// Asks what became of events that hold locks here and say nothing.
-    pub(in crate::primary) fn look_after_grants(&mut self, cx: &mut Ctx<'_>) {
+    /// Asks the silent coordinators of events that hold locks here what became of them.
+    pub(in crate::primary) fn maintain_grants(&mut self, cx: &mut PrimaryContext<'_>) {
         let silent = self.grants.silent(cx.core);
         if !cx.enforces(Rule::AskSilentCoordinators) {
             return;
         }
         for (event, attempt) in silent {
-            if !cx.core.peers.is_there(event.zone, cx.now()) {
+            if !cx.core.remote_primaries.heard_recently(event.zone, cx.now()) {
                 cx.seek(event.zone);
             }
-            cx.tell_zone(event.zone, Lane::Sure, Mesh::Ask { event, attempt });
+            cx.send_zone(event.zone, Lane::Sure, BetweenZones::Ask { event, attempt });
         }
     }
 
-    /// Another zone holds locks for an event of ours, and asks. Undecided and unknown, it never happens.
-    pub(in crate::primary) fn on_ask(&self, cx: &mut Ctx<'_>, from: ZoneId, event: EventId, attempt: u32) {
-        // A later reign of ours would know more.
+    /// Another zone holds locks for an event of ours and asks about it. An event that is neither decided nor under way
+    /// never happens: its locks are released.
+    pub(in crate::primary) fn on_ask(
+        &self,
+        cx: &mut PrimaryContext<'_>,
+        from: ZoneId,
+        event: EventId,
+        attempt: u32,
+    ) {
+        // The event is of a later epoch of this zone than ours: its primary knows it, this replica does not.
         if event.zone != cx.zone() || cx.epoch() < event.epoch {
             return;
         }
-        if !self.jobs.wants(event, attempt) {
+        if !self.jobs.needs_locks(event, attempt) {
             self.release_there(cx, from, event, attempt);
         }
     }
 
-    /// Another zone holds locks for an event that we do not want: unless it is decided, it never happens.
-    pub(super) fn release_there(&self, cx: &mut Ctx<'_>, there: ZoneId, event: EventId, attempt: u32) {
-        let decided = |item: &Item| match item {
-            Item::Decided(whole) => whole.event == event,
-            Item::Offer(passage) => passage.event == Some(event),
+    /// Releases another zone's locks for an event that needs them no longer; but not if the event is decided, for then
+    /// the decision in the post releases them.
+    pub(super) fn release_there(
+        &self,
+        cx: &mut PrimaryContext<'_>,
+        there: ZoneId,
+        event: EventId,
+        attempt: u32,
+    ) {
+        let decided = |item: &PostItem| match item {
+            PostItem::Decided(it) => it.event == event,
+            PostItem::Offer(transfer) => transfer.event == Some(event),
             _ => false,
         };
-        let posted = cx.core.state.abroad.post.get(&there);
+        let posted = cx.core.state.mesh.post.get(&there);
         if !posted.is_some_and(|it| it.items.values().any(|it| decided(&it.1))) {
-            cx.tell_zone(there, Lane::Sure, Mesh::Release { event, attempt });
+            cx.send_zone(there, Lane::Sure, BetweenZones::Release { event, attempt });
         }
     }
 }
 
-/// Why a request is denied whatever the locks say, if it is.
-fn denial(turn: &Turn<'_>, wanted: &Wanted, now: Time) -> Option<Denial> {
-    if wanted.map != turn.cx.core.config.map.version().0 {
-        Some(Denial::Stale)
-    } else if wanted.time.is_some_and(|it| HOLD_MAX < now.since(it)) {
-        Some(Denial::TooOld(now))
+/// The reason to deny a request before any lock is looked at, if there is one.
+fn denial(turn: &Turn<'_>, request: &LockRequest, now: Time) -> Option<LockDenial> {
+    if request.map != turn.cx.core.config.map.version().0 {
+        Some(LockDenial::Stale)
+    } else if request.time.is_some_and(|it| HOLD_MAX < now.since(it)) {
+        Some(LockDenial::TooOld(now))
     } else {
-        turn.audience.is_choked().then_some(Denial::Busy)
+        turn.audience.is_backlogged().then_some(LockDenial::Busy)
     }
 }
 
-fn deny(cx: &mut Ctx<'_>, event: EventId, attempt: u32, why: Denial) {
-    cx.tell_zone(event.zone, Lane::Sure, Mesh::Denied { event, attempt, why });
+fn deny(cx: &mut PrimaryContext<'_>, event: EventId, attempt: u32, why: LockDenial) {
+    cx.send_zone(event.zone, Lane::Sure, BetweenZones::Denied { event, attempt, why });
 }

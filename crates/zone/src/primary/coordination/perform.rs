@@ -2,29 +2,30 @@
 
 use super::Coordination;
 use crate::config::STALE_AFTER;
-use crate::primary::execution::{Failed, Subject, Work, may_be_refused};
+use crate::primary::execution::{FailedCall, Work, WorkKey, may_be_refused};
 use crate::primary::turn::Turn;
 use crate::rule::Rule;
 use machine::{Address, Time};
 
 impl Coordination {
-    /// Does something, at once if nothing is in the way.
+    /// Executes work: at once if nothing is in the way, otherwise as a job.
     pub(in crate::primary) fn perform(&mut self, turn: &mut Turn<'_>, work: Work) {
         let now = turn.cx.now();
         self.perform_since(turn, work, now);
     }
 
-    /// Does something that was wanted a while ago.
+    /// Executes work that has waited since `since`.
     fn perform_since(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
         let Some(call) = work.game_call(&turn.cx.core.state) else { return turn.finish_void(&work) };
         let now = turn.cx.world_now();
         turn.cx.core.state.objects.refresh(now);
         let reach = turn.reach(call.call(), now);
         let objects = &turn.cx.core.state.objects;
+        // `is_empty` first: without locks, which is the rule, there is nothing to search.
         let free = self.locks.is_empty() || !self.locks.blocks(&reach.claim(), objects, now);
         if reach.zones == [turn.cx.zone()] && free {
             let executed = match reach.refused {
-                Some(why) => Err(Failed::refused(why)),
+                Some(why) => Err(FailedCall::refused(why)),
                 None => turn.execute(call.call(), reach.scope),
             };
             return turn.finish(&work, executed);
@@ -34,43 +35,44 @@ impl Coordination {
         {
             return;
         }
-        // An action that has waited for so long, and would have to wait on, is answered "busy": a backlog must not grow
-        // older and older.
+        // An action that has waited for so long, and would have to wait on, is answered "busy": otherwise a player's
+        // backlog would grow older and older.
         if STALE_AFTER < turn.cx.now().since(since) && may_be_refused(&turn.cx.core.state, &work) {
-            return turn.finish(&work, Err(Failed::busy()));
+            return turn.finish(&work, Err(FailedCall::busy()));
         }
         self.start_job(turn, work, reach);
     }
 
-    /// Executes an action that its player's client sent a while ago.
-    pub(in crate::primary) fn act(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
+    /// Executes an action that its client sent at `since`.
+    pub(in crate::primary) fn run_action(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
         if turn.cx.enforces(Rule::ActionsInOrder) {
             self.perform_since(turn, work, since);
         } else {
-            turn.act_out_of_order(&work);
+            turn.run_action_out_of_order(&work);
         }
     }
 
-    /// Executes the actions of a client that waited for the one before them.
-    pub(in crate::primary) fn act_waiting(&mut self, turn: &mut Turn<'_>, from: Address) {
-        while !turn.audience.is_choked() {
+    /// Executes the actions of a client that waited, in order, until one is missing or there is no room.
+    pub(in crate::primary) fn run_waiting_actions(&mut self, turn: &mut Turn<'_>, from: Address) {
+        while !turn.audience.is_backlogged() {
             let Some(player) = turn.audience.sessions.player(from) else { return };
-            if self.is_busy(Subject::Player(player)) {
+            if self.is_busy(WorkKey::Player(player)) {
                 return;
             }
             let cursor = turn.cx.core.state.players.get(&player).map_or(0, |it| it.cursor);
-            let Some((action, since)) = turn.audience.sessions.take_next(from, cursor) else { return };
-            self.act(turn, Work::Act { player, number: cursor + 1, action }, since);
+            let Some((action, since)) = turn.audience.sessions.take_next_action(from, cursor) else { return };
+            self.run_action(turn, Work::Act { player, number: cursor + 1, action }, since);
         }
-        turn.audience.sessions.starve();
+        // The loop ended for lack of room: `advance` resumes the rest.
+        turn.audience.sessions.wait_for_room();
     }
 
-    /// Goes on with what had to wait for a work: the next action of the same player.
+    /// Executes what waited for this work to end: the next actions of the same player.
     pub(super) fn resume_waiting(&mut self, turn: &mut Turn<'_>, work: &Work) {
         if let Work::Act { player, .. } = work
             && let Some(address) = turn.audience.sessions.of_player(*player)
         {
-            self.act_waiting(turn, address);
+            self.run_waiting_actions(turn, address);
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What goes from log to log: exactly once and in order, whatever fails at either end.
+//! The post: items that go from one zone's log to another's, exactly once and in order, whatever fails at either end.
 //!
-//! An item is in the sender's state from the record that posts it until the receiver has said that it is in its own.
-//! It leaves when its record is safe, and again whenever it may have been lost. The receiver deals with it in one
-//! record, which also says its number, so that it is dealt with once.
+//! An item is in the sender's state from the record that posts it until the receiver confirms that its own log has it.
+//! It is sent when its record is safe, and again whenever it may have been lost. The receiver takes it in one record,
+//! which also holds its number, so that it is taken once.
 
 use super::{Coordination, safe_to_post};
 use crate::config::POST_BYTES_MAX;
 use crate::core::Core;
-use crate::locks::Holder;
-use crate::mesh::{Being, Item, Mesh};
-use crate::primary::context::Ctx;
+use crate::locks::LockHolder;
+use crate::mesh::{BetweenZones, EntityId, PostItem};
+use crate::primary::context::PrimaryContext;
 use crate::primary::execution::entrance_zone;
 use crate::primary::turn::Turn;
 use crate::record::{Cause, Change, Index};
@@ -17,66 +17,68 @@ use machine::{Lane, Span, Time};
 use space::ZoneId;
 use std::collections::BTreeMap;
 
-/// What was posted and not confirmed for this long is posted again.
+/// Items that are not confirmed for this long are sent again.
 const AGAIN: Span = Span::from_millis(500);
 
-/// Between two records that say what was delivered.
+/// The interval between two records that say which items were delivered.
 const DELIVERED_EVERY: Span = Span::from_millis(200);
 
-/// How long a zone knows where an object went that was not born here.
+/// The time for which a zone remembers the location of an object that was not born in it.
 const REMEMBERED: Span = Span::from_millis(60_000);
 
-/// How far the post with another zone is.
+/// The progress of the post with one other zone, in both directions.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
-    /// Items up to this were sent, at this moment.
+struct PostProgress {
+    /// The last item that was sent, and when.
     sent: u64,
     sent_at: Time,
-    /// Items up to this arrived there.
+    /// The last item that the other zone confirmed.
     delivered: u64,
-    /// That zone is to hear that we have items up to this, once this record is safe.
+    /// The last item that we have taken from the other zone, to be confirmed once this record of ours is safe.
     owed: Option<(u64, Index)>,
 }
 
-/// The post with all other zones.
+/// The delivery of post to and from all other zones. The items themselves are in the state.
 #[derive(Debug, Default)]
-pub(in crate::primary) struct Post {
-    ways: BTreeMap<ZoneId, Way>,
-    /// When it was last written what was delivered.
+pub(in crate::primary) struct PostDelivery {
+    by_zone: BTreeMap<ZoneId, PostProgress>,
+    /// When a record last said which items were delivered.
     written: Time,
 }
 
-impl Post {
-    /// Sends what has become safe: items, and confirmations of items.
-    pub(super) fn send(&mut self, cx: &mut Ctx<'_>, safe: Index) {
-        if cx.core.state.abroad.post.is_empty() && self.ways.is_empty() {
+impl PostDelivery {
+    /// Sends the items, and confirmations of items, whose records have become safe.
+    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
+        if cx.core.state.mesh.post.is_empty() && self.by_zone.is_empty() {
             return;
         }
-        for zone in cx.core.state.abroad.post.keys().copied().collect::<Vec<_>>() {
+        for zone in cx.core.state.mesh.post.keys().copied().collect::<Vec<_>>() {
             self.send_to(cx, zone, safe);
         }
-        for (&zone, way) in &mut self.ways {
-            if let Some((upto, _)) = way.owed.take_if(|it| it.1 <= safe) {
-                cx.tell_zone(zone, Lane::Sure, Mesh::Posted { upto });
+        for (&zone, progress) in &mut self.by_zone {
+            if let Some((upto, _)) = progress.owed.take_if(|it| it.1 <= safe) {
+                cx.send_zone(zone, Lane::Sure, BetweenZones::Posted { upto });
             }
         }
     }
 
-    fn send_to(&mut self, cx: &mut Ctx<'_>, zone: ZoneId, safe: Index) {
-        let Some(outgoing) = cx.core.state.abroad.post.get(&zone) else { return };
-        let way = self.ways.entry(zone).or_default();
-        if outgoing.items.is_empty() || outgoing.last <= way.sent {
+    fn send_to(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, safe: Index) {
+        let Some(outgoing) = cx.core.state.mesh.post.get(&zone) else { return };
+        let progress = self.by_zone.entry(zone).or_default();
+        if outgoing.items.is_empty() || outgoing.last <= progress.sent {
             return;
         }
-        if cx.core.peers.address(zone).is_none() {
+        if cx.core.remote_primaries.address(zone).is_none() {
             return cx.seek(zone);
         }
-        // A new reign does not know what was delivered before it; that is no longer here.
+        // A new primary does not know what was delivered. What an earlier one recorded as delivered is not in the
+        // state.
         let here = outgoing.items.keys().next().copied().unwrap_or(0);
-        let first = (way.sent.max(way.delivered) + 1).max(here);
+        let first = (progress.sent.max(progress.delivered) + 1).max(here);
         let (mut items, mut weight) = (Vec::new(), 0);
         for (index, item) in outgoing.items.range(first..).map(|it| it.1) {
             weight += item.weight();
+            // One item may exceed the limit, or it would never leave.
             if safe < *index || !items.is_empty() && POST_BYTES_MAX < weight {
                 break;
             }
@@ -85,37 +87,40 @@ impl Post {
         if items.is_empty() {
             return;
         }
-        (way.sent, way.sent_at) = (first + items.len() as u64 - 1, cx.core.now);
-        cx.tell_zone(zone, Lane::Sure, Mesh::Post { first, items });
+        (progress.sent, progress.sent_at) = (first + items.len() as u64 - 1, cx.core.now);
+        cx.send_zone(zone, Lane::Sure, BetweenZones::Post { first, items });
     }
 
-    /// Whatever was under way to a zone may be lost.
-    pub(super) fn send_again(&mut self, cx: &mut Ctx<'_>, zone: ZoneId, safe: Index) {
-        let way = self.ways.entry(zone).or_default();
-        way.sent = way.delivered;
+    /// Sends the unconfirmed items to a zone again: they may be lost.
+    pub(super) fn send_again(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, safe: Index) {
+        let progress = self.by_zone.entry(zone).or_default();
+        progress.sent = progress.delivered;
         self.send_to(cx, zone, safe);
     }
 
-    /// Another zone has our items up to this number.
+    /// Another zone confirms our items up to this number.
     pub(in crate::primary) fn on_posted(&mut self, core: &Core, zone: ZoneId, upto: u64) {
-        let last = core.state.abroad.post.get(&zone).map_or(0, |it| it.last);
-        let way = self.ways.entry(zone).or_default();
-        way.delivered = way.delivered.max(upto.min(last));
-        way.sent = way.sent.max(way.delivered);
-        way.sent_at = core.now;
+        let last = core.state.mesh.post.get(&zone).map_or(0, |it| it.last);
+        let progress = self.by_zone.entry(zone).or_default();
+        // Never beyond what was posted, whatever the message claims.
+        progress.delivered = progress.delivered.max(upto.min(last));
+        progress.sent = progress.sent.max(progress.delivered);
+        progress.sent_at = core.now;
     }
 
-    /// Zones to which items were sent that they have not confirmed for a while.
+    /// The zones that have not confirmed items for a while.
     fn unconfirmed(&self, now: Time) -> Vec<ZoneId> {
-        let lost = |way: &Way| way.delivered < way.sent && AGAIN < now.since(way.sent_at);
-        self.ways.iter().filter(|it| lost(it.1)).map(|it| *it.0).collect()
+        let lost = |progress: &PostProgress| {
+            progress.delivered < progress.sent && AGAIN < now.since(progress.sent_at)
+        };
+        self.by_zone.iter().filter(|it| lost(it.1)).map(|it| *it.0).collect()
     }
 
-    /// The changes that say what was delivered.
+    /// The changes that remove delivered items from the state.
     fn delivered(&self, core: &Core) -> Vec<Change> {
         let mut changes = Vec::new();
-        for (&to, outgoing) in &core.state.abroad.post {
-            let upto = self.ways.get(&to).map_or(0, |it| it.delivered);
+        for (&to, outgoing) in &core.state.mesh.post {
+            let upto = self.by_zone.get(&to).map_or(0, |it| it.delivered);
             if outgoing.items.keys().next().is_some_and(|&first| first <= upto) {
                 changes.push(Change::Delivered { to, upto });
             }
@@ -125,19 +130,19 @@ impl Post {
 }
 
 impl Coordination {
-    pub(in crate::primary) fn look_after_post(&mut self, turn: &mut Turn<'_>) {
+    pub(in crate::primary) fn maintain_post(&mut self, turn: &mut Turn<'_>) {
         let (now, announced) = (turn.cx.now(), turn.audience.announced());
         for zone in self.post.unconfirmed(now) {
-            turn.cx.seek(zone); // Another replica may decide there.
+            turn.cx.seek(zone); // Another replica may be primary there now.
             let safe = safe_to_post(turn.cx.core, announced);
             self.post.send_again(&mut turn.cx, zone, safe);
         }
         self.send_safe(&mut turn.cx, announced);
-        if DELIVERED_EVERY <= now.since(self.post.written) && !turn.audience.is_choked() {
+        if DELIVERED_EVERY <= now.since(self.post.written) && !turn.audience.is_backlogged() {
             self.post.written = now;
             let mut changes = self.post.delivered(turn.cx.core);
             let world_now = turn.cx.world_now();
-            changes.extend(long_gone(turn.cx.core, world_now));
+            changes.extend(expired_locations(turn.cx.core, world_now));
             if !changes.is_empty() {
                 turn.write(Cause::Post(turn.cx.zone()), changes);
             }
@@ -150,12 +155,12 @@ impl Coordination {
         turn: &mut Turn<'_>,
         from: ZoneId,
         first: u64,
-        items: Vec<Item>,
+        items: Vec<PostItem>,
     ) {
         for (number, item) in (first..).zip(items) {
             let taken = last_taken(turn.cx.core, from);
-            // What does not follow comes again, in order.
-            if taken + 1 < number || turn.audience.is_choked() {
+            // Items after a gap, or while there is no room, are not taken. The sender repeats them in order.
+            if taken + 1 < number || turn.audience.is_backlogged() {
                 break;
             }
             if taken < number {
@@ -163,25 +168,26 @@ impl Coordination {
                 assert_eq!(last_taken(turn.cx.core, from), number, "an item is taken in one record");
             }
         }
+        // Also if nothing was taken: the sender may repeat because our confirmation was lost.
         let owed = (last_taken(turn.cx.core, from), turn.cx.core.log.head());
-        self.post.ways.entry(from).or_default().owed = Some(owed);
+        self.post.by_zone.entry(from).or_default().owed = Some(owed);
     }
 
-    fn take_item(&mut self, turn: &mut Turn<'_>, from: ZoneId, number: u64, item: Item) {
+    fn take_item(&mut self, turn: &mut Turn<'_>, from: ZoneId, number: u64, item: PostItem) {
         let taken = Change::Taken { from, number };
         match item {
-            Item::Decided(whole) => {
-                turn.write_joint(taken, &whole);
-                self.unlock(turn, Holder::Event(whole.event));
+            PostItem::Decided(decided) => {
+                turn.write_joint(taken, &decided);
+                self.unlock(turn, LockHolder::Event(decided.event));
             }
-            Item::Offer(passage) => self.take_offer(turn, from, taken, *passage),
-            Item::Answer { object, incarnation, taken: is_taken } => {
+            PostItem::Offer(transfer) => self.take_offer(turn, from, taken, *transfer),
+            PostItem::Answer { object, incarnation, taken: is_taken } => {
                 self.take_answer(turn, taken, (object, incarnation), is_taken);
             }
-            Item::Letter { .. } => turn.take_letter(from, taken, item),
-            Item::Lives { being, zone, incarnation } => {
-                let is_news = is_news(turn.cx.core, being, incarnation);
-                let change = is_news.then_some(Change::Lives { being, zone, incarnation });
+            PostItem::Letter { .. } => turn.take_letter(from, taken, item),
+            PostItem::Location { entity, zone, incarnation } => {
+                let is_newer_location = is_newer_location(turn.cx.core, entity, incarnation);
+                let change = is_newer_location.then_some(Change::Location { entity, zone, incarnation });
                 turn.write(Cause::Post(from), [taken].into_iter().chain(change).collect());
             }
         }
@@ -189,37 +195,37 @@ impl Coordination {
 }
 
 fn last_taken(core: &Core, from: ZoneId) -> u64 {
-    core.state.abroad.taken.get(&from).copied().unwrap_or(0)
+    core.state.mesh.taken.get(&from).copied().unwrap_or(0)
 }
 
-/// The changes that forget objects and players that left long ago and did not begin here.
-fn long_gone(core: &Core, now: Time) -> Vec<Change> {
+/// The changes that forget the locations of objects and players that left long ago and were not born in this zone.
+fn expired_locations(core: &Core, now: Time) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (&being, lives) in &core.state.abroad.lives {
-        let home = match being {
-            Being::Object(object) => object.zone,
-            Being::Player(player) => entrance_zone(core, player),
+    for (&entity, location) in &core.state.mesh.locations {
+        let home = match entity {
+            EntityId::Object(object) => object.zone,
+            EntityId::Player(player) => entrance_zone(core, player),
         };
-        if home != core.config.zone && REMEMBERED < now.since(lives.since) {
-            changes.push(Change::Lives { being, zone: None, incarnation: lives.incarnation });
+        if home != core.config.zone && REMEMBERED < now.since(location.since) {
+            changes.push(Change::Location { entity, zone: None, incarnation: location.incarnation });
         }
     }
     changes
 }
 
-/// Whether it is new that an object or player lives or died elsewhere, as this incarnation. Such words come from every
-/// owner over a way of its own, and so not always in order.
-fn is_news(core: &Core, being: Being, incarnation: u32) -> bool {
-    let known = core.state.abroad.lives.get(&being).map(|it| it.incarnation);
-    match being {
-        Being::Player(player) => {
+/// Returns whether a location is newer than what this zone knows of an object or player. Every owner sends its own by
+/// its own post, so they do not always arrive in order.
+fn is_newer_location(core: &Core, entity: EntityId, incarnation: u32) -> bool {
+    let known = core.state.mesh.locations.get(&entity).map(|it| it.incarnation);
+    match entity {
+        EntityId::Player(player) => {
             known.is_none_or(|it| it <= incarnation) && !core.state.players.contains_key(&player)
         }
-        Being::Object(object) => match (core.state.objects.get(object), known) {
-            // It was offered and has gone on, and the zone that took it has not been heard yet.
+        EntityId::Object(object) => match (core.state.objects.get(object), known) {
+            // We offered the object, it has moved on since, and the answer to our offer has not come yet.
             (Some(here), _) => here.incarnation < incarnation && known.is_none_or(|it| it <= incarnation),
             (None, Some(known)) => known <= incarnation,
-            // An object that was born here and is neither here nor elsewhere is gone: this word is older than that one.
+            // An object of this birth zone without a location was removed: this location is older than its removal.
             (None, None) => false,
         },
     }

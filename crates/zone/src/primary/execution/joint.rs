@@ -1,24 +1,25 @@
-//! The two halves of an event of several zones: the record that decides it, and the one that applies it elsewhere.
+//! The two halves of an event of several zones: the coordinator's record that decides it, and a participant's record
+//! that applies it.
 
 use super::commit::newer;
-use super::execute::Joint;
+use super::execute::JointEvent;
 use super::letters::posted;
-use crate::mesh::{Being, Item, Known, Whole, Written};
+use crate::mesh::{DecidedEvent, EntityId, ObjectSnapshot, ObjectWrite, PostItem};
+use crate::object_table::Object;
 use crate::primary::turn::Turn;
 use crate::record::{Cause, Change, Stamp};
 use crate::rule::Rule;
-use crate::table::Object;
-use game::{Product, Write};
+use game::{DraftWrite, Product};
 use serde_bytes::ByteBuf;
 use space::{Motion, ObjectId, ZoneId};
 use std::collections::BTreeMap;
 
-impl Joint {
-    /// Takes what becomes of other zones' objects out of a product.
-    pub(super) fn take_remote(&self, product: &mut Product) -> Vec<Written> {
+impl JointEvent {
+    /// Takes the writes to other zones' objects out of a product.
+    pub(super) fn take_remote(&self, product: &mut Product) -> Vec<ObjectWrite> {
         let own = self.event.zone;
-        let remote = |object: &ObjectId| self.known.get(object).filter(|it| it.0 != own);
-        let mut writes: BTreeMap<ObjectId, Written> = BTreeMap::new();
+        let remote = |object: &ObjectId| self.objects.get(object).filter(|it| it.0 != own);
+        let mut writes: BTreeMap<ObjectId, ObjectWrite> = BTreeMap::new();
         product.writes.retain(|object, write| match remote(object) {
             Some((zone, known)) => {
                 writes.insert(*object, written(*zone, known, write));
@@ -45,21 +46,21 @@ impl Joint {
     }
 }
 
-/// What a write of the game makes of another zone's object.
-fn written(zone: ZoneId, known: &Known, write: &Write) -> Written {
+/// The write of the game to another zone's object, as that zone is told it.
+fn written(zone: ZoneId, known: &ObjectSnapshot, write: &DraftWrite) -> ObjectWrite {
     let (motion, state) = match write {
-        Write::Removed => (None, None),
-        Write::Changed { state, motion } => {
+        DraftWrite::Removed => (None, None),
+        DraftWrite::Changed { state, motion } => {
             (*motion, Some(state.clone().map_or_else(|| known.state.clone(), ByteBuf::from)))
         }
-        Write::Spawned { motion, state } => (Some(*motion), Some(ByteBuf::from(state.clone()))),
+        DraftWrite::Spawned { motion, state } => (Some(*motion), Some(ByteBuf::from(state.clone()))),
     };
-    Written { state, ..moved(zone, known, motion) }
+    ObjectWrite { state, ..moved(zone, known, motion) }
 }
 
-fn moved(zone: ZoneId, known: &Known, motion: Option<Motion>) -> Written {
-    let Known { object, incarnation, version, state, .. } = known.clone();
-    Written {
+fn moved(zone: ZoneId, known: &ObjectSnapshot, motion: Option<Motion>) -> ObjectWrite {
+    let ObjectSnapshot { object, incarnation, version, state, .. } = known.clone();
+    ObjectWrite {
         zone,
         object,
         incarnation,
@@ -71,11 +72,12 @@ fn moved(zone: ZoneId, known: &Known, motion: Option<Motion>) -> Written {
 }
 
 impl Turn<'_> {
-    /// The part of a deciding record that is for the other zones: what becomes of their objects, and the whole by post.
+    /// The changes of a deciding record that concern the other zones: the writes to their objects, and the post items
+    /// that carry the decided event.
     pub(super) fn decision(
         &self,
-        joint: &Joint,
-        writes: Vec<Written>,
+        joint: &JointEvent,
+        writes: Vec<ObjectWrite>,
         own: &[Change],
         product: &Product,
     ) -> Vec<Change> {
@@ -88,28 +90,30 @@ impl Turn<'_> {
         let mut all: Vec<_> = own.iter().filter_map(|it| own_write(zone, it)).collect();
         all.extend(writes);
         let notices = product.notices.iter().map(|(to, it)| (*to, ByteBuf::from(it.clone()))).collect();
-        let whole = Whole { event: joint.event, time: joint.time, writes: all, notices };
+        let decided = DecidedEvent { event: joint.event, time: joint.time, writes: all, notices };
         for (place, zone) in others.into_iter().enumerate() {
             if place == 0 && !self.cx.enforces(Rule::TellEveryParticipant) {
                 continue;
             }
+            // Items to the same zone that this record posts already: numbers of items have no gaps.
             let before =
                 own.iter().filter(|it| matches!(it, Change::Posted { to, .. } if *to == zone)).count();
-            changes.push(posted(self.cx.core, zone, before as u64, Item::Decided(whole.clone())));
+            changes.push(posted(self.cx.core, zone, before as u64, PostItem::Decided(decided.clone())));
         }
         changes
     }
 
-    /// Applies a decided event of another zone: the own part becomes true, the locks end.
-    pub(in crate::primary) fn write_joint(&mut self, taken: Change, whole: &Whole) {
+    /// Applies a decided event of another zone: this zone's objects change, and its grant ends.
+    pub(in crate::primary) fn write_joint(&mut self, taken: Change, decided: &DecidedEvent) {
         let (epoch, index) = (self.cx.epoch(), self.cx.core.log.head() + 1);
         let (mut changes, mut place) = (vec![taken], 0);
-        for write in &whole.writes {
+        for write in &decided.writes {
             if write.zone != self.cx.zone() {
                 changes.push(Change::Elsewhere(write.clone()));
                 continue;
             }
             let object = write.object;
+            // Its lock has kept the object here; a write to one that is gone all the same is dropped.
             let Some(known) = self.cx.core.state.objects.get(object) else { continue };
             changes.push(applied(write, known));
             for (at, letter) in &write.timers {
@@ -118,36 +122,36 @@ impl Turn<'_> {
                 changes.push(Change::TimerSet { stamp, at: *at, object, letter: letter.clone() });
             }
         }
-        changes.extend(self.farewells(&changes));
-        changes.push(Change::Released { event: whole.event });
-        self.write_told(Cause::Joint(whole.event), changes, whole.notices.clone());
+        changes.extend(self.removal_posts(&changes));
+        changes.push(Change::Released { event: decided.event });
+        self.write_decided(Cause::Joint(decided.event), changes, decided.notices.clone());
     }
 
-    /// An object that was born elsewhere and is gone now: the zone of its birth hears so.
-    pub(super) fn farewells(&self, changes: &[Change]) -> Vec<Change> {
+    /// The post items that tell birth zones that their objects were removed here.
+    pub(super) fn removal_posts(&self, changes: &[Change]) -> Vec<Change> {
         let core = &*self.cx.core;
         if !core.config.is_meshed() {
             return Vec::new();
         }
         let mut posts: BTreeMap<ZoneId, u64> = BTreeMap::new();
-        let mut farewells = Vec::new();
+        let mut removal_posts = Vec::new();
         for change in changes {
             let Change::Removed { object, .. } = change else { continue };
             let (home, Some(known)) = (object.zone, core.state.objects.get(*object)) else { continue };
             if home != core.config.zone && core.config.map.polygon(home).is_some() {
                 let before = posts.entry(home).or_default();
-                let (being, incarnation) = (Being::Object(*object), known.incarnation);
-                let item = Item::Lives { being, zone: None, incarnation };
-                farewells.push(posted(core, home, *before, item));
+                let (entity, incarnation) = (EntityId::Object(*object), known.incarnation);
+                let item = PostItem::Location { entity, zone: None, incarnation };
+                removal_posts.push(posted(core, home, *before, item));
                 *before += 1;
             }
         }
-        farewells
+        removal_posts
     }
 }
 
-/// What the deciding zone wrote of an object of ours, as a change of what we know of it.
-fn applied(write: &Written, known: &Object) -> Change {
+/// The coordinator's write to an object of this zone, as a change.
+fn applied(write: &ObjectWrite, known: &Object) -> Change {
     let (object, incarnation, version) = (write.object, known.incarnation, write.version);
     match &write.state {
         None => Change::Removed { object, version },
@@ -158,16 +162,16 @@ fn applied(write: &Written, known: &Object) -> Change {
     }
 }
 
-/// A change of an own object, as other zones hear of it.
-fn own_write(zone: ZoneId, change: &Change) -> Option<Written> {
+/// A change of this zone's object, as the other participants are told it.
+fn own_write(zone: ZoneId, change: &Change) -> Option<ObjectWrite> {
     let timers = Vec::new();
     match change.clone() {
         Change::Put { object, incarnation, version, motion, state } => {
             let (motion, state) = (Some(motion), Some(state));
-            Some(Written { zone, object, incarnation, version, motion, state, timers })
+            Some(ObjectWrite { zone, object, incarnation, version, motion, state, timers })
         }
         Change::Removed { object, version } => {
-            Some(Written { zone, object, incarnation: 0, version, motion: None, state: None, timers })
+            Some(ObjectWrite { zone, object, incarnation: 0, version, motion: None, state: None, timers })
         }
         _ => None,
     }

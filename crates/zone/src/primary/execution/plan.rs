@@ -1,35 +1,38 @@
-//! How far work reaches: planned with what is in sight, of which nothing is locked yet.
+//! Planning: how far a piece of work reaches, judged by visible objects, none of which is locked yet.
 
 use super::work::Work;
 use crate::config::{HYSTERESIS, STRAY_MAX};
 use crate::core::Core;
-use crate::locks::Claim;
+use crate::locks::LockClaim;
+use crate::object_table::{Object, ObjectTable};
 use crate::primary::turn::Turn;
-use crate::table::{Object, Table};
-use game::{Call, Objects, Refused, Scope};
+use game::{Call, CallError, Objects, Scope};
 use machine::Time;
 use space::{Distance, Motion, ObjectId, Position, ZoneId};
 
-/// How far an event reaches.
-pub(in crate::primary) struct Reach {
+/// The scope of an event, and the zones that it touches.
+pub(in crate::primary) struct EventReach {
     pub(in crate::primary) scope: Scope,
     pub(in crate::primary) actor: Option<ObjectId>,
-    /// The zones that take part, the highest first.
+    /// The participants, the highest zone first: the order in which locks are queued for.
     pub(in crate::primary) zones: Vec<ZoneId>,
-    /// What the game said against it. The actor must be free even to be refused something.
-    pub(in crate::primary) refused: Option<Refused>,
+    /// The game's refusal, if it refused to name a scope. The actor must still be unlocked: its cursor advances.
+    pub(in crate::primary) refused: Option<CallError>,
 }
 
-impl Reach {
-    pub(in crate::primary) fn claim(&self) -> Claim {
-        Claim { scope: self.scope.clone(), objects: self.actor.into_iter().collect() }
+impl EventReach {
+    pub(in crate::primary) fn claim(&self) -> LockClaim {
+        LockClaim { scope: self.scope.clone(), objects: self.actor.into_iter().collect() }
     }
 }
 
-/// A zone's own objects and the ghosts of its neighbours': nothing is locked here, so this is for planning only.
-pub(in crate::primary) struct InSight<'a>(pub(in crate::primary) &'a Table, pub(in crate::primary) &'a Table);
+/// A zone's own objects and its ghosts. None of them is locked: for planning and for views, never for decisions.
+pub(in crate::primary) struct VisibleObjects<'a>(
+    pub(in crate::primary) &'a ObjectTable,
+    pub(in crate::primary) &'a ObjectTable,
+);
 
-impl Objects for InSight<'_> {
+impl Objects for VisibleObjects<'_> {
     fn find(&self, object: ObjectId) -> Option<(&Motion, &[u8])> {
         self.0.find(object).or_else(|| self.1.find(object))
     }
@@ -41,18 +44,18 @@ impl Objects for InSight<'_> {
 }
 
 impl Turn<'_> {
-    /// How far a work reaches now; `None` if there is nothing to be done any more.
-    pub(in crate::primary) fn plan(&self, work: &Work, now: Time) -> Option<Reach> {
+    /// The reach of a piece of work now; `None` if it is void by now.
+    pub(in crate::primary) fn plan(&self, work: &Work, now: Time) -> Option<EventReach> {
         match work {
             Work::Transfer(object) => transfer_reach(self.cx.core, *object, now),
             _ => Some(self.reach(work.game_call(&self.cx.core.state)?.call(), now)),
         }
     }
 
-    /// How far a call reaches, and into which zones.
-    pub(in crate::primary) fn reach(&self, call: Call<'_>, now: Time) -> Reach {
+    /// The scope of a call, and the zones that it touches.
+    pub(in crate::primary) fn reach(&self, call: Call<'_>, now: Time) -> EventReach {
         let (core, own) = (&*self.cx.core, self.cx.zone());
-        let view = InSight(&core.state.objects, self.audience.ghosts());
+        let view = VisibleObjects(&core.state.objects, self.audience.ghosts());
         let (scope, refused) = match core.config.rules.scope(&view, now, call) {
             Ok(scope) => (scope, None),
             Err(why) => (Scope::Objects(Vec::new()), Some(why)),
@@ -61,7 +64,9 @@ impl Turn<'_> {
         if core.config.is_meshed() {
             match &scope {
                 Scope::Area { centre, radius } => {
+                    // An object may be up to `STRAY_MAX` beyond its owner's border.
                     core.config.map.zones_touching(*centre, wider(*radius, STRAY_MAX), &mut zones);
+                    // The actor is ours even if the circle is elsewhere. (`zones_touching` replaces the list.)
                     zones.push(own);
                 }
                 Scope::Objects(objects) => {
@@ -71,28 +76,30 @@ impl Turn<'_> {
             zones.sort_unstable_by(|one, two| two.cmp(one));
             zones.dedup();
         }
-        Reach { scope, actor: call.actor(), zones, refused }
+        EventReach { scope, actor: call.actor(), zones, refused }
     }
 }
 
-/// What a transfer must wait for that was refused too often: its object here, and the object's place there.
-pub(in crate::primary) fn transfer_reach(core: &Core, object: ObjectId, now: Time) -> Option<Reach> {
+/// The reach of a transfer that was refused too often: its object in this zone, and the object's place in the other.
+pub(in crate::primary) fn transfer_reach(core: &Core, object: ObjectId, now: Time) -> Option<EventReach> {
     let it = core.state.objects.get(object)?;
     let (own, to) = (core.config.zone, strayed_to(core, it, now)?);
     let scope = Scope::area(it.motion.position_at(now), Distance::of_metres(0));
-    Some(Reach { scope, actor: Some(object), zones: vec![own.max(to), own.min(to)], refused: None })
+    Some(EventReach { scope, actor: Some(object), zones: vec![own.max(to), own.min(to)], refused: None })
 }
 
-/// The zone in which an object of ours is, if it is beyond our border.
+/// The zone in whose region an object of ours is, if it is beyond our border by more than the hysteresis: an object
+/// that walks along the border must not change its owner at every step.
 pub(in crate::primary) fn strayed_to(core: &Core, object: &Object, now: Time) -> Option<ZoneId> {
     let (place, region) = (object.motion.position_at(now), core.config.region());
+    // The world's own object has no place of its own, and never moves.
     if object.id == game::WORLD || region.contains(place) || region.meets_disc(place, HYSTERESIS) {
         return None;
     }
     core.config.map.locate(place).filter(|&it| it != core.config.zone)
 }
 
-/// A distance and some more.
+/// The sum of two distances, at most the longest one there is.
 pub(in crate::primary) fn wider(distance: Distance, by: Distance) -> Distance {
     Distance::new(distance.millimetres().saturating_add(by.millimetres())).unwrap_or(Distance::MAX)
 }

@@ -1,45 +1,45 @@
-//! What is to be done, and what the game is asked for it.
+//! Pieces of work, and the call of the game that each stands for.
 
-use crate::primary::audience::Seen;
+use crate::primary::audience::ResumePoint;
 use crate::record::Stamp;
-use crate::state::State;
+use crate::zone_state::ZoneState;
 use game::{Addressee, Call, PlayerId};
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
 use space::ObjectId;
 
-/// Something to be done.
+/// A piece of work: it becomes one event, or nothing if it is void by then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::primary) enum Work {
-    /// A player's action.
+    /// An action of a player, with its number.
     Act { player: PlayerId, number: u64, action: ByteBuf },
-    /// A letter that is here.
+    /// A letter whose addressee is in this zone.
     Letter(Stamp),
     /// A timer that is due.
     Timer(Time, Stamp),
-    /// An object thinks.
+    /// A thought of an NPC.
     Think(ObjectId),
-    /// A player comes.
-    Join(Join),
-    /// A player is gone.
+    /// A player enters the world.
+    Join(JoinRequest),
+    /// A player leaves the world.
     Leave(PlayerId),
     /// An object whose transfer was refused too often waits for locks.
     Transfer(ObjectId),
 }
 
-/// A player who comes, and the client that asks for it.
+/// A client's request that its player enter the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::primary) struct Join {
+pub(in crate::primary) struct JoinRequest {
     pub(in crate::primary) player: PlayerId,
     pub(in crate::primary) from: Address,
     pub(in crate::primary) session: u64,
     pub(in crate::primary) name: String,
-    pub(in crate::primary) seen: Seen,
+    pub(in crate::primary) resume: ResumePoint,
 }
 
-/// The player or thing for which one piece of work is done at a time.
+/// The player, letter, timer or object that a piece of work is for. There is one job per key at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::primary) enum Subject {
+pub(in crate::primary) enum WorkKey {
     Player(PlayerId),
     Letter(Stamp),
     Timer(Stamp),
@@ -47,7 +47,7 @@ pub(in crate::primary) enum Subject {
     Transfer(ObjectId),
 }
 
-/// The call of the game that a work stands for, with everything in it.
+/// The call of the game that a piece of work stands for, with its own copy of the arguments.
 pub(in crate::primary) enum GameCall {
     Act(ObjectId, ByteBuf),
     Letter(Addressee, ByteBuf),
@@ -69,24 +69,25 @@ impl GameCall {
 }
 
 impl Work {
-    pub(in crate::primary) const fn subject(&self) -> Subject {
+    pub(in crate::primary) const fn key(&self) -> WorkKey {
         match self {
-            Self::Act { player, .. } | Self::Join(Join { player, .. }) | Self::Leave(player) => {
-                Subject::Player(*player)
+            Self::Act { player, .. } | Self::Join(JoinRequest { player, .. }) | Self::Leave(player) => {
+                WorkKey::Player(*player)
             }
-            Self::Letter(stamp) => Subject::Letter(*stamp),
-            Self::Timer(_, stamp) => Subject::Timer(*stamp),
-            Self::Think(object) => Subject::Thinker(*object),
-            Self::Transfer(object) => Subject::Transfer(*object),
+            Self::Letter(stamp) => WorkKey::Letter(*stamp),
+            Self::Timer(_, stamp) => WorkKey::Timer(*stamp),
+            Self::Think(object) => WorkKey::Thinker(*object),
+            Self::Transfer(object) => WorkKey::Transfer(*object),
         }
     }
 
-    /// What to ask the game; `None` if there is nothing to be done any more, or nothing to ask.
-    pub(in crate::primary) fn game_call(&self, state: &State) -> Option<GameCall> {
+    /// The call of the game; `None` if the work is void by now, or needs no call.
+    pub(in crate::primary) fn game_call(&self, state: &ZoneState) -> Option<GameCall> {
         let here = |object: ObjectId| state.objects.get(object).map(|_| object);
         let avatar = |player: &PlayerId| state.players.get(player)?.avatar.and_then(here);
         Some(match self {
             Self::Act { player, number, action } => {
+                // Any other number was dealt with already, or is not next.
                 let row = state.players.get(player).filter(|it| it.cursor + 1 == *number)?;
                 GameCall::Act(row.avatar?, action.clone())
             }
@@ -118,16 +119,17 @@ impl Work {
     }
 }
 
-/// Whether a player has come already, or with a newer session.
-fn is_over(join: &Join, state: &State) -> bool {
+/// Returns whether the player has entered already, or with a newer session.
+fn is_over(join: &JoinRequest, state: &ZoneState) -> bool {
     state.players.get(&join.player).is_some_and(|it| {
         join.session < it.session || it.avatar.is_some() || it.present && it.session == join.session
     })
 }
 
-/// Whether an action may be answered without a lock: not while its player is on the way to another zone.
-pub(in crate::primary) fn may_be_refused(state: &State, work: &Work) -> bool {
+/// Returns whether an action may be refused without a lock: not while its avatar is offered to another zone, for that
+/// zone may already hold the player's cursor.
+pub(in crate::primary) fn may_be_refused(state: &ZoneState, work: &Work) -> bool {
     let Work::Act { player, number, .. } = work else { return false };
     let Some(row) = state.players.get(player).filter(|it| it.cursor + 1 == *number) else { return false };
-    row.avatar.is_some_and(|it| !state.abroad.offered.contains_key(&it))
+    row.avatar.is_some_and(|it| !state.mesh.offered.contains_key(&it))
 }

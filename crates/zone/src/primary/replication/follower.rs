@@ -1,33 +1,34 @@
-//! The replica that gets the primary's records: a backup, or one that is to become it.
+//! The follower: the replica that gets the primary's records. It is the backup, or is to become it.
 
 use crate::record::Index;
 use machine::{Address, Time};
 use space::Epoch;
 
-/// A replica that gets the primary's records.
+/// The backup, or a replica that is brought up to date to become it.
 #[derive(Debug)]
 pub(super) struct Follower {
     pub(super) address: Address,
-    /// Acknowledgements of an older epoch are of an older time.
+    /// The primary's epoch when this follower was recruited. Acknowledgements of older epochs may cover other records.
     pub(super) since: Epoch,
-    /// Nothing is sent before the first acknowledgement says where to begin.
+    /// True if the first acknowledgement has come. It says where to begin; no record is sent before it.
     pub(super) confirmed: bool,
+    /// The last records that were sent to it, are in its memory, and are on its disk.
     pub(super) sent: Index,
     pub(super) acked: Index,
     pub(super) synced: Index,
-    /// When it last answered anything.
+    /// When the follower was last known to be alive.
     pub(super) heard: Time,
-    /// When it was last sent something to begin with.
+    /// When it was last sent an invitation to follow, or a part of a snapshot.
     pub(super) invited: Time,
 }
 
 /// An acknowledgement, and the epoch it was sent in.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::primary) struct Acked {
+pub(in crate::primary) struct Acknowledgement {
     pub(in crate::primary) epoch: Epoch,
-    /// In memory up to here.
+    /// The last record in the follower's memory.
     pub(in crate::primary) index: Index,
-    /// On disk up to here.
+    /// The last record on the follower's disk.
     pub(in crate::primary) synced: Index,
 }
 
@@ -36,13 +37,14 @@ impl Follower {
         Self { address, since, confirmed: false, sent: at, acked: at, synced: 0, heard: now, invited: now }
     }
 
-    /// Takes an acknowledgement in; whether it is the first, which says where to begin.
-    pub(super) fn take(&mut self, acked: Acked, now: Time) -> bool {
+    /// Takes in an acknowledgement. Returns whether it is the first, which says where to begin.
+    pub(super) fn acknowledge(&mut self, acked: Acknowledgement, now: Time) -> bool {
         let first = !std::mem::replace(&mut self.confirmed, true);
         self.heard = now;
         if first {
             (self.acked, self.sent) = (acked.index, acked.index);
         }
+        // Never beyond `sent`: what a follower stored in an earlier epoch may not be what was sent now.
         self.acked = self.acked.max(acked.index.min(self.sent));
         self.synced = self.synced.max(acked.synced);
         assert!(self.acked <= self.sent, "a follower acknowledges what it was sent");
@@ -50,38 +52,39 @@ impl Follower {
     }
 }
 
-/// A snapshot on its way.
+/// A snapshot on its way to a recruit, sent part by part.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(super) struct OutgoingSnapshot {
     pub(super) index: Index,
     pub(super) bytes: Vec<u8>,
+    /// The bytes before this one were sent.
     pub(super) offset: usize,
 }
 
-/// Whom the primary waits for.
+/// The disks and replicas that a primary waits for before a record is safe.
 #[derive(Debug)]
-pub(super) enum Mode {
-    /// Its own disk.
+pub(super) enum ReplicationMode {
+    /// The primary's own disk only.
     Alone,
-    /// Its own disk; a new backup is being brought up to date.
-    Recruiting(Follower, Option<Copy>),
-    /// Its own disk *and* the new backup, whose swap is about to be sent or on its way. Commits alone ended before the
-    /// swap was sent: if it succeeds unheard and this primary dies, the backup has everything.
-    Naming(Follower, Naming),
-    /// Its backup.
+    /// The primary's own disk. A new backup is brought up to date meanwhile.
+    Recruiting(Follower, Option<OutgoingSnapshot>),
+    /// The primary's own disk *and* the new backup, whose swap is about to be sent or on its way. No record is safe by
+    /// the disk alone from before the swap was sent: if it succeeds unheard and this primary dies, the backup has all.
+    Naming(Follower, NamingStage),
+    /// The backup, which the directory names.
     Paired(Follower),
 }
 
-/// How far the naming of a backup is.
+/// The steps by which a new backup is named in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// Waiting until the backup has everything that was announced.
+pub(super) enum NamingStage {
+    /// The follower still lacks announced records.
     CatchingUp,
     /// The swap was sent and may happen.
     Swapping,
 }
 
-impl Mode {
+impl ReplicationMode {
     pub(super) const fn backup(&self) -> Option<Address> {
         match self {
             Self::Paired(follower) => Some(follower.address),
@@ -89,7 +92,7 @@ impl Mode {
         }
     }
 
-    /// Records after this may still have to be sent.
+    /// Records after this one may still have to be sent to the follower.
     pub(super) const fn needed_after(&self) -> Index {
         match self {
             Self::Alone => Index::MAX,
@@ -99,8 +102,8 @@ impl Mode {
         }
     }
 
-    /// The snapshot has arrived.
-    pub(super) fn end_copy(&mut self) {
+    /// The snapshot has arrived at the recruit.
+    pub(super) fn end_snapshot(&mut self) {
         if let Self::Recruiting(_, copy) = self {
             *copy = None;
         }

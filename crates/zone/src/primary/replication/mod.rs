@@ -1,21 +1,21 @@
 //! The primary and its backup: which records are safe, how they get there, and what happens when the backup is silent.
 //!
-//! A new backup is found in `recruiting`. This part decides nothing about the zone: it moves records that are committed.
+//! `recruiting` finds a new backup. This part decides nothing about the zone: it moves records that are committed.
 
 mod follower;
 mod recruiting;
 
-use super::context::Ctx;
+use super::context::PrimaryContext;
 use crate::carrier_update::CarrierUpdate;
 use crate::config::{APPEND_BYTES_MAX, Durability, LATE_MAX};
-use crate::core::{Ask, Core, Purpose};
-use crate::entry::Reign;
-use crate::msg::Peer;
+use crate::core::{Core, DirectoryQuery, ReplicaTimer};
+use crate::leadership::Leadership;
+use crate::msg::BetweenReplicas;
 use crate::primary::broken;
 use crate::record::Index;
 use crate::rule::Rule;
-pub(super) use follower::Acked;
-use follower::{Follower, Mode, Naming};
+pub(super) use follower::Acknowledgement;
+use follower::{Follower, NamingStage, ReplicationMode};
 use machine::{Address, Lane, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, ObjectId};
@@ -24,70 +24,70 @@ use std::collections::BTreeSet;
 /// Motions per message to the backup: they travel as a datagram.
 const MOTIONS_MAX: usize = 24;
 
-/// How far a primary is that gives its backup up. From the moment the swap may happen, its own disk alone stands for
-/// everything it announced: so all of that must be there before, and whatever is announced meanwhile, too.
+/// The steps by which a primary gives its backup up. From the moment the swap may happen, its own disk alone stands for
+/// everything it announced: so all of that must be there before, and each record that is announced meanwhile, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaving {
+enum BackupRemoval {
     /// Its disk does not have everything yet.
     Syncing,
     /// The swap was sent and may happen.
     Swapping,
 }
 
-/// What a change in the relation to the backup asks of the primary.
+/// The work that a change in the relation to the backup leaves for the primary.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub(super) enum Next {
-    /// Nothing.
+pub(super) enum FollowUp {
     Nothing,
-    /// The primary waits for its own disk only: what it committed may be safe by that.
+    /// The primary waits for its own disk only: records that are there already are safe now.
     Alone,
-    /// A new reign begins.
-    Reign(Reign),
+    /// This replica stays primary in a new epoch.
+    NewEpoch(Leadership),
 }
 
 /// The primary's relation to its backup.
 #[derive(Debug)]
 pub(super) struct Replication {
     epoch: Epoch,
-    mode: Mode,
+    mode: ReplicationMode,
     /// While the primary is about to give its backup up.
-    leaving: Option<Leaving>,
-    /// When the next beacon was meant to be sent.
+    removal: Option<BackupRemoval>,
+    /// The time at which the next beacon is due: a primary that sends it much later was itself asleep.
     next_beacon: Time,
-    hushed: bool,
+    /// True if the carrier was told to send no poses.
+    poses_paused: bool,
 }
 
 impl Replication {
-    /// A primary whose reign begins: it relies on its disk.
-    pub(super) fn alone(core: &Core, reign: Reign) -> Self {
-        let mode = match reign.backup {
+    /// The replication of a new primary: it is alone, and relies on its disk.
+    pub(super) fn alone(core: &Core, leadership: Leadership) -> Self {
+        let mode = match leadership.backup {
             Some(backup) if !core.enforces(Rule::RestartLosesRole) => {
-                Mode::Paired(Follower::new(backup, core.log.head(), reign.epoch, core.now))
+                ReplicationMode::Paired(Follower::new(backup, core.log.head(), leadership.epoch, core.now))
             }
-            _ => Mode::Alone,
+            _ => ReplicationMode::Alone,
         };
         let next_beacon = core.now + core.config.timing.beacon;
-        Self { epoch: reign.epoch, mode, leaving: None, next_beacon, hushed: false }
+        Self { epoch: leadership.epoch, mode, removal: None, next_beacon, poses_paused: false }
     }
 
     pub(super) const fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// The reign as this replica, at `me`, leads it.
-    pub(super) const fn reign(&self, me: Address) -> Reign {
-        Reign { epoch: self.epoch, primary: me, backup: self.mode.backup() }
+    /// The leadership of this replica, at `me`, with the backup that must acknowledge.
+    pub(super) const fn leadership(&self, me: Address) -> Leadership {
+        Leadership { epoch: self.epoch, primary: me, backup: self.mode.backup() }
     }
 
-    /// Whether the primary relies on its disk.
+    /// Returns whether records are safe on the primary's own disk, without a backup.
     pub(super) const fn is_alone(&self) -> bool {
-        matches!(self.mode, Mode::Alone | Mode::Recruiting(..))
+        matches!(self.mode, ReplicationMode::Alone | ReplicationMode::Recruiting(..))
     }
 
-    /// Whether the primary gives its backup up and waits for its own disk to have everything.
+    /// Returns whether the primary gives its backup up, and its own disk lacks announced records.
     pub(super) fn is_syncing(&self) -> bool {
-        self.leaving == Some(Leaving::Syncing)
+        self.removal == Some(BackupRemoval::Syncing)
     }
 
     /// Records after this may still have to be sent.
@@ -95,66 +95,76 @@ impl Replication {
         self.mode.needed_after()
     }
 
-    /// Whether the replica at this address gets our records.
-    pub(super) fn follows(&mut self, address: Address) -> bool {
+    /// Returns whether the replica at this address gets our records.
+    pub(super) fn is_follower(&mut self, address: Address) -> bool {
         self.mode.follower().is_some_and(|it| it.address == address)
     }
 
     // What is safe.
 
-    /// Everything up to here is committed for good, and may be announced.
-    pub(super) fn committed(&self, core: &Core) -> Index {
+    /// The last record that is safe: one failure cannot undo it, so it may be announced.
+    pub(super) fn safe(&self, core: &Core) -> Index {
         let (head, persisted) = (core.log.head(), core.disk.persisted);
         match &self.mode {
             _ if !core.enforces(Rule::AnnounceAfterAck) => head,
-            Mode::Alone | Mode::Recruiting(..) if !core.enforces(Rule::SoloWaitsForDisk) => head,
-            Mode::Alone if trusts_itself(core) => head,
-            Mode::Alone | Mode::Recruiting(..) => persisted,
-            Mode::Naming(..) if !core.enforces(Rule::NamedBackupCounts) => persisted,
-            Mode::Naming(follower, _) => follower.acked.min(persisted),
-            Mode::Paired(follower) if self.leaving.is_some() => follower.acked.min(persisted),
-            Mode::Paired(follower) => match core.config.durability {
+            ReplicationMode::Alone | ReplicationMode::Recruiting(..)
+                if !core.enforces(Rule::SoloWaitsForDisk) =>
+            {
+                head
+            }
+            // No other replica could take over with less, and the operator accepts the loss of its last moments.
+            ReplicationMode::Alone if trusts_itself(core) => head,
+            ReplicationMode::Alone | ReplicationMode::Recruiting(..) => persisted,
+            ReplicationMode::Naming(..) if !core.enforces(Rule::NamedBackupCounts) => persisted,
+            // The swap may have happened or not: the record must survive either way.
+            ReplicationMode::Naming(follower, _) => follower.acked.min(persisted),
+            // Likewise while the swap that removes the backup may have happened.
+            ReplicationMode::Paired(follower) if self.removal.is_some() => follower.acked.min(persisted),
+            ReplicationMode::Paired(follower) => match core.config.durability {
                 Durability::Synced => follower.acked.min(follower.synced).min(persisted),
                 Durability::Batched | Durability::Lazy => follower.acked,
             },
         }
     }
 
-    /// Whether announcements wait for the own disk.
+    /// Returns whether records are not safe before this primary's own disk has them.
     fn needs_disk(&self, core: &Core) -> bool {
-        !matches!(self.mode, Mode::Paired(_)) && !trusts_itself(core)
-            || self.leaving.is_some()
+        !matches!(self.mode, ReplicationMode::Paired(_)) && !trusts_itself(core)
+            || self.removal.is_some()
             || core.config.durability == Durability::Synced
     }
 
     // Sending.
 
-    /// Brings committed records to disk, if announcements wait for it, and to the backup.
-    pub(super) fn replicate(&mut self, cx: &mut Ctx<'_>) {
+    /// Brings committed records to the disk, if announcements wait for it, and to the backup.
+    pub(super) fn replicate(&mut self, cx: &mut PrimaryContext<'_>) {
         self.write_disk_if_needed(cx);
         let Some(follower) = self.mode.follower() else { return };
-        // At once if nothing is under way, else together with the records that come soon.
+        // At once if nothing is under way. Otherwise a batch: the follower is busy, and more records may come soon.
         if follower.sent <= follower.acked {
             self.send_records(cx);
         } else {
-            cx.core.wake_within(Purpose::Batch, cx.core.config.timing.batch);
+            cx.core.wake_within(ReplicaTimer::Batch, cx.core.config.timing.batch);
         }
     }
 
-    pub(super) fn write_disk_if_needed(&self, cx: &mut Ctx<'_>) {
+    pub(super) fn write_disk_if_needed(&self, cx: &mut PrimaryContext<'_>) {
         if self.needs_disk(cx.core) {
             cx.core.write_disk(cx.out);
         }
     }
 
-    pub(super) fn send_records(&mut self, cx: &mut Ctx<'_>) {
+    /// Sends the follower all records that were not sent yet, in messages of limited size.
+    pub(super) fn send_records(&mut self, cx: &mut PrimaryContext<'_>) {
         let Some(follower) = self.mode.follower() else { return };
+        // Before the first acknowledgement it is unknown where the follower's log ends.
         if !follower.confirmed || !cx.core.links.contains_key(&follower.address) {
             return;
         }
         while follower.sent < cx.core.log.head() {
             let (first, mut bytes, mut records) = (follower.sent + 1, 0, Vec::new());
             while let Some(stored) = cx.core.log.get(follower.sent + 1) {
+                // A record that is larger than the limit travels alone.
                 if !records.is_empty() && APPEND_BYTES_MAX < bytes + stored.bytes.len() {
                     break;
                 }
@@ -163,26 +173,27 @@ impl Replication {
                 follower.sent += 1;
             }
             if records.is_empty() {
-                return; // The log no longer holds them; `on_standing` will send a snapshot.
+                return; // The log no longer holds them; `on_log_end` will send a snapshot.
             }
-            cx.send_replica(follower.address, Lane::Sure, Peer::Append { first, records });
+            cx.send_replica(follower.address, Lane::Sure, BetweenReplicas::Append { first, records });
         }
     }
 
-    /// The follower acknowledges; whether it is a follower of ours, so that more may be safe now.
+    /// Takes in an acknowledgement. Returns whether it is the follower's, so that more records may be safe now.
     pub(super) fn on_acked(
         &mut self,
-        cx: &mut Ctx<'_>,
+        cx: &mut PrimaryContext<'_>,
         from: Address,
-        acked: Acked,
+        acked: Acknowledgement,
         announced: Index,
     ) -> bool {
         let Some(follower) = self.following(from, acked.epoch) else { return false };
-        if follower.take(acked, cx.now()) {
-            self.mode.end_copy();
+        // The first acknowledgement says that the snapshot has arrived.
+        if follower.acknowledge(acked, cx.now()) {
+            self.mode.end_snapshot();
         }
         self.send_records(cx);
-        self.seek_name(cx, announced);
+        self.name_if_ready(cx, announced);
         true
     }
 
@@ -191,147 +202,166 @@ impl Replication {
         self.mode.follower().filter(|it| it.address == from && it.since <= epoch)
     }
 
-    /// The follower lacks records: they are sent again.
-    pub(super) fn on_missing(&mut self, cx: &mut Ctx<'_>, from: Address, epoch: Epoch, after: Index) {
+    /// The follower lacks the records after `after`: they are sent again.
+    pub(super) fn on_missing(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        from: Address,
+        epoch: Epoch,
+        after: Index,
+    ) {
         let Some(follower) = self.following(from, epoch) else { return };
+        // Otherwise the request is old: the records it wants were acknowledged, or are to be sent anyway.
         if follower.confirmed && follower.acked <= after && after < follower.sent {
             follower.sent = after;
             self.send_records(cx);
         }
     }
 
-    pub(super) fn on_link_up(&mut self, cx: &mut Ctx<'_>, peer: Address) {
+    pub(super) fn on_link_up(&mut self, cx: &mut PrimaryContext<'_>, peer: Address) {
         if let Some(follower) = self.mode.follower().filter(|it| it.address == peer) {
-            // What was under way on the old link may be lost.
+            // Records that were under way on the old link may be lost.
             follower.sent = follower.acked;
             self.send_records(cx);
         }
     }
 
-    /// Streams how objects move, so that a backup that takes over knows it nearly as well.
-    pub(super) fn stream_motions(&mut self, cx: &mut Ctx<'_>, moved: &BTreeSet<ObjectId>) {
+    /// Streams the motions of objects to the backup: no record holds moves, and a backup that takes over needs them.
+    pub(super) fn stream_motions(&mut self, cx: &mut PrimaryContext<'_>, moved: &BTreeSet<ObjectId>) {
         let Some(follower) = self.mode.follower() else { return };
         let objects = &cx.core.state.objects;
         let motions: Vec<_> =
             moved.iter().filter_map(|&id| objects.get(id).map(|it| (id, it.motion))).collect();
         for (part, motions) in motions.chunks(MOTIONS_MAX).enumerate() {
-            let lane = Core::key(2 + part as u64);
-            cx.send_replica(follower.address, lane, Peer::Motions(motions.to_vec()));
+            // A key per part: on one key a later part would replace an earlier one.
+            let lane = Core::latest_lane(2 + part as u64);
+            cx.send_replica(follower.address, lane, BetweenReplicas::Motions(motions.to_vec()));
         }
     }
 
     // Beacons and silence.
 
-    pub(super) fn beacon(&mut self, cx: &mut Ctx<'_>, announced: Index) -> Next {
+    /// Sends a beacon to the follower, and judges its silence: poses stop first, then the follower is given up.
+    pub(super) fn beacon(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) -> FollowUp {
         let (now, timing) = (cx.now(), cx.core.config.timing);
         let slept = LATE_MAX < now.since(self.next_beacon);
         self.next_beacon = now + timing.beacon;
-        cx.core.timers.set(Purpose::Beacon, self.next_beacon);
-        let Some(follower) = self.mode.follower() else { return Next::Nothing };
+        cx.core.timers.set(ReplicaTimer::Beacon, self.next_beacon);
+        let Some(follower) = self.mode.follower() else { return FollowUp::Nothing };
         if slept {
-            // This primary was the silent one. The other may be there, and gets time to say so; poses wait until it does.
+            // This primary was the silent one. The follower may be alive, and gets time to answer; poses wait until
+            // then.
             follower.heard = follower.heard.max(now - (timing.lease + timing.beacon));
         }
-        // Answers to beacons say that it lives, not that it got the invitation: until it acknowledges, only that counts.
+        // A follower that answers beacons lives, but may have missed the invitation. Until it acknowledges, the time
+        // since the invitation counts.
         let since = if follower.confirmed { follower.heard } else { follower.invited };
         let (address, silence) = (follower.address, now.since(since));
-        cx.send_replica(address, Core::key(0), Peer::Beacon { sent: now });
-        if let Mode::Paired(_) = self.mode {
-            self.hush(cx, timing.lease < silence);
+        cx.send_replica(address, Core::latest_lane(0), BetweenReplicas::Beacon { sent: now });
+        if let ReplicationMode::Paired(_) = self.mode {
+            self.set_poses_paused(cx, timing.lease < silence);
         }
-        if timing.patience < silence { self.lose_follower(cx, announced) } else { Next::Nothing }
+        if timing.patience < silence { self.lose_follower(cx, announced) } else { FollowUp::Nothing }
     }
 
-    pub(super) fn on_heard(&mut self, cx: &mut Ctx<'_>, from: Address, sent: Time) {
+    /// The follower answers a beacon.
+    pub(super) fn on_heard(&mut self, cx: &mut PrimaryContext<'_>, from: Address, sent: Time) {
         let Some(follower) = self.mode.follower().filter(|it| it.address == from) else { return };
-        // Only as late as the question: an answer that took long proves little.
+        // The follower was alive when it got the beacon, at the earliest when that was sent: a slow answer proves no
+        // more.
         follower.heard = follower.heard.max(sent.min(cx.now()));
         if self.is_syncing() {
-            self.leaving = None; // In time: nothing was sent.
+            self.removal = None; // The swap was not sent yet, so the backup may stay.
         }
-        self.hush(cx, false);
+        self.set_poses_paused(cx, false);
     }
 
-    /// Poses are told without an acknowledgement, so they stop while this primary does not know whether it still reigns.
-    pub(super) fn hush(&mut self, cx: &mut Ctx<'_>, hushed: bool) {
-        if self.hushed != hushed {
-            self.hushed = hushed;
-            cx.update_carrier(CarrierUpdate::SetPaused(hushed));
+    /// Pauses or resumes poses. They are sent without an acknowledgement, so they stop while this primary does not know
+    /// whether it still leads.
+    pub(super) fn set_poses_paused(&mut self, cx: &mut PrimaryContext<'_>, paused: bool) {
+        if self.poses_paused != paused {
+            self.poses_paused = paused;
+            cx.update_carrier(CarrierUpdate::SetPaused(paused));
         }
     }
 
-    /// The follower is silent.
-    fn lose_follower(&mut self, cx: &mut Ctx<'_>, announced: Index) -> Next {
+    /// Gives up a follower that is silent for too long.
+    fn lose_follower(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) -> FollowUp {
         match &self.mode {
-            Mode::Paired(_) => {
+            ReplicationMode::Paired(_) => {
                 if !cx.enforces(Rule::SoloBySwap) {
-                    return Next::Reign(broken::solo_without_swap(cx.core, self.epoch));
+                    return FollowUp::NewEpoch(broken::solo_without_swap(cx.core, self.epoch));
                 }
-                self.leaving.get_or_insert(Leaving::Syncing);
+                self.removal.get_or_insert(BackupRemoval::Syncing);
                 cx.core.write_disk(cx.out);
-                self.ask_again(cx, announced);
-                Next::Nothing
+                self.request_swap(cx, announced);
+                FollowUp::Nothing
             }
-            // The directory does not name it, and nothing told it so: nothing has to be decided.
-            Mode::Recruiting(..) | Mode::Naming(_, Naming::CatchingUp) => {
-                self.mode = Mode::Alone;
-                Next::Alone
+            // The directory does not name this follower, and no swap that would is under way: no swap is needed.
+            ReplicationMode::Recruiting(..) | ReplicationMode::Naming(_, NamingStage::CatchingUp) => {
+                self.mode = ReplicationMode::Alone;
+                FollowUp::Alone
             }
-            // The swap may happen. It must be known before anything else is tried.
-            Mode::Naming(_, Naming::Swapping) => {
-                self.ask_again(cx, announced);
-                Next::Nothing
+            // The swap that names it may have happened. The primary must know before it tries anything else.
+            ReplicationMode::Naming(_, NamingStage::Swapping) => {
+                self.request_swap(cx, announced);
+                FollowUp::Nothing
             }
-            Mode::Alone => Next::Nothing,
+            ReplicationMode::Alone => FollowUp::Nothing,
         }
     }
 
     // The directory.
 
-    /// Asks the directory for the swap that this primary wants, once more.
-    pub(super) fn ask_again(&mut self, cx: &mut Ctx<'_>, announced: Index) {
-        let (me, Some(entry)) = (cx.core.config.me, cx.core.entry) else { return };
+    /// Sends the swap that this primary wants to the directory: for the first time, or because the answer is unknown.
+    pub(super) fn request_swap(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) {
+        let (me, Some(entry)) = (cx.core.config.me, cx.core.leadership) else { return };
         match &self.mode {
-            Mode::Naming(follower, Naming::Swapping) => {
-                cx.core.ask(Ask::Swap(entry.next(me, Some(follower.address))), cx.out);
+            ReplicationMode::Naming(follower, NamingStage::Swapping) => {
+                cx.core.ask_directory(DirectoryQuery::Swap(entry.next(me, Some(follower.address))), cx.out);
             }
-            Mode::Paired(_) => match self.leaving {
-                Some(Leaving::Syncing) if announced <= cx.core.disk.persisted => {
-                    self.leaving = Some(Leaving::Swapping);
-                    cx.core.ask(Ask::Swap(entry.next(me, None)), cx.out);
+            ReplicationMode::Paired(_) => match self.removal {
+                // After the swap the own disk alone stands for what was announced, so it must have all of it.
+                Some(BackupRemoval::Syncing) if announced <= cx.core.disk.persisted => {
+                    self.removal = Some(BackupRemoval::Swapping);
+                    cx.core.ask_directory(DirectoryQuery::Swap(entry.next(me, None)), cx.out);
                 }
-                Some(Leaving::Swapping) => cx.core.ask(Ask::Swap(entry.next(me, None)), cx.out),
-                Some(Leaving::Syncing) | None => (),
+                Some(BackupRemoval::Swapping) => {
+                    cx.core.ask_directory(DirectoryQuery::Swap(entry.next(me, None)), cx.out)
+                }
+                Some(BackupRemoval::Syncing) | None => (),
             },
             _ => (),
         }
     }
 
-    /// The swap happened: the reign goes on in a new epoch, with a new backup or without one.
-    pub(super) fn reign_on(&mut self, cx: &Ctx<'_>, reign: Reign) {
-        let is_later = self.epoch < reign.epoch || cx.core.breaks_rules();
-        assert!(is_later, "every reign has a higher epoch than the one before");
-        self.epoch = reign.epoch;
-        self.leaving = None;
-        self.mode = match (std::mem::replace(&mut self.mode, Mode::Alone), reign.backup) {
-            (Mode::Naming(mut follower, _), Some(backup)) if follower.address == backup => {
+    /// The swap happened: this replica stays primary in a new epoch, with a new backup or without one.
+    pub(super) fn begin_epoch(&mut self, cx: &PrimaryContext<'_>, leadership: Leadership) {
+        let is_later = self.epoch < leadership.epoch || cx.core.breaks_rules();
+        assert!(is_later, "every leadership has a higher epoch than the one before");
+        self.epoch = leadership.epoch;
+        self.removal = None;
+        self.mode = match (std::mem::replace(&mut self.mode, ReplicationMode::Alone), leadership.backup) {
+            (ReplicationMode::Naming(mut follower, _), Some(backup)) if follower.address == backup => {
+                // The wait for the directory must not count as its silence.
                 follower.heard = cx.now();
-                Mode::Paired(follower)
+                ReplicationMode::Paired(follower)
             }
-            _ => Mode::Alone,
+            _ => ReplicationMode::Alone,
         };
     }
 
-    /// Only where [`Rule::UnknownSwapMayHappen`] is broken: an unknown answer counts as failure.
+    /// Treats an unknown answer as a failed swap: only where [`Rule::UnknownSwapMayHappen`] is broken.
     pub(super) fn forget_swap(&mut self) {
-        self.leaving = None;
-        if let Mode::Naming(..) = self.mode {
-            self.mode = Mode::Alone;
+        self.removal = None;
+        if let ReplicationMode::Naming(..) = self.mode {
+            self.mode = ReplicationMode::Alone;
         }
     }
 }
 
-/// Whether the zone is in a world of one host that does not wait for its disk.
+/// Returns whether records are safe as soon as they are committed: the zone has only one possible replica, and the
+/// operator did not ask for `synced`.
 fn trusts_itself(core: &Core) -> bool {
     core.config.is_single() && core.config.durability != Durability::Synced
 }

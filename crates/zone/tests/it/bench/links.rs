@@ -1,43 +1,44 @@
-//! Fake links: messages wait in a queue per direction until the table lets them through.
+//! Fake links: messages wait in a queue per direction until the table lets them pass.
 
 use machine::{Address, LinkNumber};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use zone::{Msg, Up};
+use zone::{FromPlayer, ZoneMsg};
 
-/// A message that waits.
+/// A message that waits on a link.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct QueuedMsg {
     /// Rises over all links: the order in which messages were sent.
     pub order: u64,
     pub link: LinkNumber,
-    pub msg: Msg,
-    /// Whether it passes by itself as soon as nothing is before it: the table does not show its kind.
+    pub msg: ZoneMsg,
+    /// True if the message passes by itself as soon as it is the first: the table hides its kind.
     pub passes: bool,
 }
 
-/// A direction of a link.
-pub type Way = (Address, Address);
+/// One direction of a link: the addresses of sender and receiver.
+pub type LinkDirection = (Address, Address);
 
-/// All links.
+/// All links of a bench, with the messages that wait on them.
 #[derive(Debug, Default)]
-pub struct Links {
-    queues: BTreeMap<Way, VecDeque<Waiting>>,
-    numbers: BTreeMap<Way, LinkNumber>,
-    /// How many links there were.
+pub struct FakeLinks {
+    queues: BTreeMap<LinkDirection, VecDeque<QueuedMsg>>,
+    numbers: BTreeMap<LinkDirection, LinkNumber>,
+    /// The number of links made so far: each gets the next number.
     made: u64,
-    cut: BTreeSet<Way>,
-    /// Whether everything passes by itself.
+    cut: BTreeSet<LinkDirection>,
+    /// True if all messages pass by themselves.
     pub flow: bool,
+    /// The number of messages sent so far.
     sent: u64,
 }
 
-/// Both directions have one link.
-fn both(one: Address, other: Address) -> Way {
+/// The key of a link: the same for both directions.
+fn both(one: Address, other: Address) -> LinkDirection {
     (one.min(other), one.max(other))
 }
 
-impl Links {
-    /// No links yet; on those to come everything passes by itself.
+impl FakeLinks {
+    /// No links yet; messages on later links pass by themselves.
     pub fn flowing() -> Self {
         Self { flow: true, ..Self::default() }
     }
@@ -47,63 +48,63 @@ impl Links {
         self.numbers.get(&both(one, other)).copied()
     }
 
-    /// Makes a new link.
+    /// Makes a new link, with the next number.
     pub fn connect(&mut self, one: Address, other: Address) -> LinkNumber {
         self.made += 1;
         self.numbers.insert(both(one, other), LinkNumber(self.made));
         LinkNumber(self.made)
     }
 
-    /// Ends a link, if there is one; whatever was under way is lost.
+    /// Ends a link, if there is one. The messages on it are lost.
     pub fn disconnect(&mut self, one: Address, other: Address) -> Option<LinkNumber> {
         self.drop_all((one, other));
         self.drop_all((other, one));
         self.numbers.remove(&both(one, other))
     }
 
-    /// Puts a message into its queue. Whether the same message waits there already; a player who asks twice has asked
-    /// once.
-    pub fn push(&mut self, way: Way, msg: Msg, passes: bool) -> bool {
-        let Some(link) = self.number(way.0, way.1) else { return true };
-        let queue = self.queues.entry(way).or_default();
+    /// Puts a message into its queue. Returns whether the same message waits there already, or there is no link: then
+    /// the table shows no line. A repeated request to enter is not queued, since players repeat it all the time.
+    pub fn push(&mut self, direction: LinkDirection, msg: ZoneMsg, passes: bool) -> bool {
+        let Some(link) = self.number(direction.0, direction.1) else { return true };
+        let queue = self.queues.entry(direction).or_default();
         let repeated = queue.iter().any(|it| it.msg == msg);
-        if repeated && matches!(msg, Msg::Up(Up::Enter { .. })) {
+        if repeated && matches!(msg, ZoneMsg::FromPlayer(FromPlayer::Enter { .. })) {
             return true;
         }
         self.sent += 1;
-        queue.push_back(Waiting { order: self.sent, link, msg, passes });
+        queue.push_back(QueuedMsg { order: self.sent, link, msg, passes });
         repeated
     }
 
     /// The direction whose first message was sent earliest, among those that may pass.
-    pub fn next(&self, may_pass: impl Fn(Way, &Waiting) -> bool) -> Option<Way> {
+    pub fn next(&self, may_pass: impl Fn(LinkDirection, &QueuedMsg) -> bool) -> Option<LinkDirection> {
         let open = self.queues.iter().filter(|it| !self.cut.contains(it.0));
-        let first = open.filter_map(|(&way, queue)| Some((queue.front()?, way)));
-        let ready = first.filter(|(waiting, way)| may_pass(*way, waiting));
+        let first = open.filter_map(|(&direction, queue)| Some((queue.front()?, direction)));
+        let ready = first.filter(|(waiting, direction)| may_pass(*direction, waiting));
         ready.min_by_key(|it| it.0.order).map(|it| it.1)
     }
 
-    pub fn pop(&mut self, way: Way) -> Option<Waiting> {
-        self.queues.get_mut(&way)?.pop_front()
+    pub fn pop(&mut self, direction: LinkDirection) -> Option<QueuedMsg> {
+        self.queues.get_mut(&direction)?.pop_front()
     }
 
-    pub fn len(&self, way: Way) -> usize {
-        self.queues.get(&way).map_or(0, VecDeque::len)
+    pub fn len(&self, direction: LinkDirection) -> usize {
+        self.queues.get(&direction).map_or(0, VecDeque::len)
     }
 
-    pub fn drop_all(&mut self, way: Way) {
-        self.queues.remove(&way);
+    pub fn drop_all(&mut self, direction: LinkDirection) {
+        self.queues.remove(&direction);
     }
 
-    pub fn cut(&mut self, way: Way) {
-        self.cut.insert(way);
+    pub fn cut(&mut self, direction: LinkDirection) {
+        self.cut.insert(direction);
     }
 
-    pub fn mend(&mut self, way: Way) {
-        self.cut.remove(&way);
+    pub fn mend(&mut self, direction: LinkDirection) {
+        self.cut.remove(&direction);
     }
 
-    pub fn is_cut(&self, way: Way) -> bool {
-        self.cut.contains(&way)
+    pub fn is_cut(&self, direction: LinkDirection) -> bool {
+        self.cut.contains(&direction)
     }
 }

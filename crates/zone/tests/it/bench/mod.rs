@@ -1,12 +1,12 @@
-//! The protocol by example: real replicas and players on a bench, and tables that say what they do, step by step.
+//! The protocol by example: real replicas and players on a bench, and tables that show their messages, step by step.
 //!
-//! A table is a file in `testdata/`. Blocks of steps are followed by `----` and by what these steps caused, one line
-//! each; the first block describes the world. The world lives on from block to block. `UPDATE=1` rewrites the files.
-//! `docs/protocol.md` is the reader's way through them.
+//! A table is a file in `testdata/`. Each block has steps, then `----`, then the lines that these steps caused; the
+//! first block describes the world. The world lives on from block to block. `UPDATE=1` rewrites the files.
+//! `docs/protocol.md` leads a reader through them.
 //!
-//! The bench sees of the zone only its public `Machine`s. It invents nothing: links deliver in order and lose nothing
-//! while they live, a dead machine's disk stays, and the directory is linearizable. What it adds is that everything
-//! waits for the table.
+//! The bench uses only the zone's public `Machine`s. It invents nothing: links deliver in order and lose nothing while
+//! they live, a dead machine's disk stays, and the directory is linearizable. Only, messages wait until the table lets
+//! them pass.
 //!
 //! # Worlds
 //!
@@ -19,33 +19,39 @@
 //! | `away ann 3 at -5` | the same, not started yet |
 //! | `object rock 5 at 2` | an object; `thinker` makes its number even by itself |
 //! | `durability synced` | announcements wait for both disks |
-//! | `forced` | a replica may go on without its partner after a full stop |
+//! | `forced` | after a full stop a replica may become primary although the other has not come back |
+//! | `newer map` | the zone with the highest number has a newer partition than the others |
 //!
 //! # Steps
 //!
 //! | step | meaning |
 //! |---|---|
-//! | `ann acts give 2 to rock` | see `game.rs` for the actions |
-//! | `ann walks east 4`, `ann stops`, `ann leaves` | metres per second |
-//! | `ann forges act 2, add 5` | a client that breaks the rules |
-//! | `deliver all` | every message that waits, and all that follow from them |
-//! | `deliver z1.a -> z1.b`, `deliver 1 z1.a -> z1.b` | what waits on one link now |
-//! | `cut z1.a -> z1.b`, `cut z1.a <-> z1.b`, `mend …` | nothing passes, and neither end knows |
-//! | `disconnect z1.a <-> z2.a`, `connect …` | the connection is lost, with what was on its way; both ends know |
-//! | `break ann <-> z1.a` | it is lost and made anew |
-//! | `drop z1.a -> z1.b` | a machine that died takes its last words along |
-//! | `lose z1.a -> z1.b` | a link breaks its promise, and neither end knows |
+//! | `ann acts give 2 to rock` | her client sends an action; `NumbersAction` in `game.rs` lists them |
+//! | `ann walks east 4`, `ann stops`, `ann leaves` | she moves (4 metres per second), stops, or leaves the world |
+//! | `ann forges act 2, add 5` | her client breaks the protocol: it sends an action with a number of its choice |
+//! | `deliver all` | delivers every message that waits, and all that follow from them |
+//! | `deliver z1.a -> z1.b`, `deliver 1 z1.a -> z1.b` | delivers what waits in one direction, or the first of it |
+//! | `cut z1.a -> z1.b`, `cut z1.a <-> z1.b`, `mend …` | no message passes, and neither end knows; `mend` ends it |
+//! | `disconnect z1.a <-> z2.a`, `connect …` | the link ends, with the messages on it; both ends know |
+//! | `break ann <-> z1.a` | `disconnect` and `connect` in one step |
+//! | `drop z1.a -> z1.b` | the messages on this way are lost; only if one of the two machines is dead |
+//! | `lose z1.a -> z1.b` | the same while both live: the link breaks its promise, and neither end knows |
 //! | `links flow`, `links wait` | messages pass by themselves, or wait |
-//! | `kill z1.a`, `start z1.a` | dead without a word; its disk stays |
-//! | `pause z1.a`, `resume z1.a` | frozen |
-//! | `retire z1.a` | told to hand over and stop |
-//! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | |
-//! | `directory waits`, `… answers`, `… runs` | |
-//! | `directory serves z1.b and its answer is lost`, `directory never hears z1.b` | the replica hears "unknown" |
-//! | `wait 300 ms`, `wait 2 s` | time passes |
-//! | `look z1.a`, `look ann` | what a machine holds or sees |
-//! | `show beacons` | also `moves`, `acks`, `seeks`, `borders`, `reads`, `disks`: hidden otherwise |
-//! | `hide replication` | how records reach the backup and are announced: it happens by itself, unseen |
+//! | `kill z1.a`, `start z1.a` | it dies, its disk stays; `start` gives it new links to all others |
+//! | `pause z1.a`, `resume z1.a` | the machine is frozen: it hears and does nothing |
+//! | `retire z1.a` | its owner tells the replica to hand over and stop |
+//! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | requests wait; those that wait succeed; fail; waiting ends |
+//! | `directory waits`, `… answers`, `… runs` | the same for the directory; `directory answers z1.b` answers one replica |
+//! | `directory serves z1.b and its answer is lost` | a waiting request is carried out, and z1.b hears "unknown" |
+//! | `directory never hears z1.b` | a waiting request is not carried out, and z1.b hears "unknown" |
+//! | `wait 300 ms`, `wait 2 s` | time passes; after 100 ms or more, each line begins with its time |
+//! | `look z1.a`, `look ann` | prints a replica's role, log and objects, or a player's view |
+//! | `show beacons`, `hide beacons` | also `moves`, `acks`, `seeks`, `borders`, `reads`, `disks`; hidden at first |
+//! | `hide replication` | records reach the backup and are announced by themselves, unseen |
+//!
+//! A hidden kind of message passes by itself, without a line. Two kinds of request are shown although they are hidden:
+//! disk requests while that disk waits for the table, and reads of the directory while it waits, or by a replica with a
+//! role.
 
 #![allow(clippy::unwrap_used, reason = "all of this is a test, its helper functions too")]
 

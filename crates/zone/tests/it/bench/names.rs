@@ -1,6 +1,6 @@
-//! What tables call machines, players and objects.
+//! The names that tables use for machines, players and objects.
 
-use super::game::Thing;
+use super::game::TableObject;
 use game::PlayerId;
 use machine::Address;
 use space::{ObjectId, ZoneId};
@@ -10,15 +10,15 @@ use zone::{Change, Record};
 /// The first address of a player; those below are replicas.
 const PLAYERS: u64 = 100;
 
-/// Names for everything in a table.
+/// The names of one table, and the addresses and identifiers that they stand for.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct TableNames {
     objects: BTreeMap<ObjectId, String>,
     ids: BTreeMap<String, ObjectId>,
     /// Players' machines: `ann`, and `ann-2` for a second session of hers.
     machines: Vec<String>,
     players: Vec<String>,
-    /// Whether it matters how far a backup's disk is.
+    /// True if acknowledgements say how far the backup's disk is: only where announcements wait for it.
     pub counts_disks: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn host(address: Address) -> char {
     (b'a' + (address.0 % 10) as u8) as char
 }
 
-impl Names {
+impl TableNames {
     /// The machine that a table names: `z1.a`, `ann`.
     pub fn address(&self, name: &str) -> Address {
         if let Some(place) = self.machines.iter().position(|it| it == name) {
@@ -67,7 +67,7 @@ impl Names {
         (PlayerId(place as u64 + 1), session.parse().unwrap())
     }
 
-    /// What a table calls a machine.
+    /// The name of a machine: `z1.a`, `ann`.
     pub fn machine(&self, address: Address) -> String {
         match zone_of(address) {
             Some(zone) => format!("z{}.{}", zone.0, host(address)),
@@ -75,28 +75,28 @@ impl Names {
         }
     }
 
-    /// What a table calls a player.
+    /// The name of a player: `ann`.
     pub fn player(&self, player: PlayerId) -> &str {
         &self.players[player.0 as usize - 1]
     }
 
-    /// The newest object of a name.
+    /// The newest object with this name.
     pub fn find(&self, name: &str) -> ObjectId {
         self.ids.get(name).copied().unwrap_or_else(|| panic!("no object: {name}"))
     }
 
-    /// What a table calls an object.
+    /// The name of an object: `rock`.
     pub fn object(&self, object: ObjectId) -> String {
         self.objects.get(&object).cloned().unwrap_or_else(|| object.to_string())
     }
 
-    /// Takes in the names of objects that a record makes.
+    /// Takes in the names of the objects that a record writes.
     pub fn learn(&mut self, record: &Record) {
         for change in &record.changes {
             let Change::Put { object, state, .. } = change else { continue };
-            let Ok(thing) = postcard::from_bytes::<Thing>(state) else { continue };
-            self.ids.insert(thing.name.clone(), *object);
-            self.objects.insert(*object, thing.name);
+            let Ok(state) = postcard::from_bytes::<TableObject>(state) else { continue };
+            self.ids.insert(state.name.clone(), *object);
+            self.objects.insert(*object, state.name);
         }
     }
 }

@@ -1,29 +1,31 @@
-//! A machine on the bench: a replica or a player, both known by the `Machine` contract alone.
+//! A machine on the bench: a replica or a player, used through the `Machine` contract alone.
 
 use super::names;
-use super::words::{self, Kind};
-use super::world::World;
-use machine::{Address, Effect, Input, Lane, Machine, Outbox, Time, directory, disk};
+use super::words::{self, HiddenKind};
+use super::world::BenchWorld;
+use machine::{Address, Input, Lane, Machine, Outbox, Output, Time, directory, disk};
 use std::convert::Infallible;
-use zone::{Command, Event, Happening, Msg, Note, Player, Record, Replica, Standing};
+use zone::{
+    Note, Player, PlayerEvent, Record, Replica, ReplicaCommand, ReplicaEvent, ReplicaStatus, ZoneMsg,
+};
 
-/// A machine.
-pub enum Node {
+/// A machine of the bench.
+pub enum BenchNode {
     Replica(Box<Replica>),
     Player(Box<Player>),
 }
 
-/// What any machine may hear: no commands.
-pub type Plain = Input<Msg, Infallible>;
+/// An input that any machine may get: all but commands.
+pub type PlainInput = Input<ZoneMsg, Infallible>;
 
-/// What a machine did.
-pub enum Did {
-    Send(Vec<Address>, Lane, Msg),
-    Event(Event),
-    Happening(Happening),
+/// An effect of a machine.
+pub enum NodeEffect {
+    Send(Vec<Address>, Lane, ZoneMsg),
+    ReplicaEvent(ReplicaEvent),
+    PlayerEvent(PlayerEvent),
 }
 
-fn widen<C>(input: Plain) -> Input<Msg, C> {
+fn widen<C>(input: PlainInput) -> Input<ZoneMsg, C> {
     match input {
         Input::Command(never) => match never {},
         Input::LinkUp { peer, link } => Input::LinkUp { peer, link },
@@ -33,30 +35,30 @@ fn widen<C>(input: Plain) -> Input<Msg, C> {
     }
 }
 
-impl Node {
-    pub fn handle(&mut self, now: Time, input: Plain) -> Vec<Did> {
+impl BenchNode {
+    pub fn handle(&mut self, now: Time, input: PlainInput) -> Vec<NodeEffect> {
         match self {
-            Self::Replica(it) => Self::run(&mut **it, now, widen(input), Did::Event),
-            Self::Player(it) => Self::run(&mut **it, now, widen(input), Did::Happening),
+            Self::Replica(it) => Self::run(&mut **it, now, widen(input), NodeEffect::ReplicaEvent),
+            Self::Player(it) => Self::run(&mut **it, now, widen(input), NodeEffect::PlayerEvent),
         }
     }
 
-    /// Hands a machine an input, and collects what it does.
-    pub fn run<M: Machine<Msg = Msg>>(
+    /// Hands a machine an input, and collects its effects.
+    pub fn run<M: Machine<Msg = ZoneMsg>>(
         machine: &mut M,
         now: Time,
-        input: Input<Msg, M::Command>,
-        raised: impl Fn(M::Event) -> Did,
-    ) -> Vec<Did> {
-        let (mut out, mut did) = (Outbox::new(), Vec::new());
+        input: Input<ZoneMsg, M::Command>,
+        wrap: impl Fn(M::Event) -> NodeEffect,
+    ) -> Vec<NodeEffect> {
+        let (mut out, mut effects) = (Outbox::new(), Vec::new());
         machine.handle(now, input, &mut out);
         out.drain(|effect| {
-            did.push(match effect {
-                Effect::Send { to, lane, msg } => Did::Send(to.to_vec(), lane, msg),
-                Effect::Raise(event) => raised(event),
+            effects.push(match effect {
+                Output::Send { to, lane, msg } => NodeEffect::Send(to.to_vec(), lane, msg),
+                Output::Raise(event) => wrap(event),
             });
         });
-        did
+        effects
     }
 
     pub fn deadline(&self) -> Option<Time> {
@@ -67,79 +69,84 @@ impl Node {
     }
 }
 
-impl World {
-    /// A replica tells its owner something.
-    pub fn on_event(&mut self, who: Address, event: Event) {
-        let name = self.names.machine(who);
+impl BenchWorld {
+    /// Handles an event that a replica raises for its owner.
+    pub fn on_event(&mut self, address: Address, event: ReplicaEvent) {
+        let name = self.names.machine(address);
         match event {
-            Event::Disk(request) => self.ask_disk(who, request),
-            Event::Directory(request) => self.ask_directory(who, request),
-            Event::Fault(why) => self.say(format!("{name} reports a mistake of the game: {why}")),
-            Event::Broken(why) => self.say(format!("{name} stops for good: {why}")),
-            Event::Note(note) => self.on_note(who, note),
-            _ => (), // For the carrier of poses.
+            ReplicaEvent::Disk(request) => self.ask_disk(address, request),
+            ReplicaEvent::Directory(request) => self.ask_directory(address, request),
+            ReplicaEvent::Fault(why) => self.say(format!("{name} reports a mistake of the game: {why}")),
+            ReplicaEvent::Broken(why) => self.say(format!("{name} stops for good: {why}")),
+            ReplicaEvent::Note(note) => self.on_note(address, note),
+            _ => (), // Updates for the carrier of poses, which the bench lacks.
         }
     }
 
-    fn ask_disk(&mut self, who: Address, request: disk::Request) {
-        let disk = self.disks.entry(who).or_default();
-        let recalls = matches!(request, disk::Request::Recall { .. });
-        let shown = (disk.waits || !self.hidden.contains(&Kind::Disks)) && !recalls;
-        let line = format!("{} -> disk: {}", self.names.machine(who), words::disk(&request));
+    fn ask_disk(&mut self, address: Address, request: disk::DiskRequest) {
+        let disk = self.disks.entry(address).or_default();
+        // A replica recalls its log when it starts: that would be in every table.
+        let recalls = matches!(request, disk::DiskRequest::Recall { .. });
+        let shown = (disk.waits || !self.hidden.contains(&HiddenKind::Disks)) && !recalls;
+        let line = format!("{} -> disk: {}", self.names.machine(address), words::disk(&request));
         let done = disk.ask(request);
         if shown {
             self.say(line);
         }
-        self.answers.extend(done.map(|it| (who, Command::Disk(it))));
+        self.answers.extend(done.map(|it| (address, ReplicaCommand::Disk(it))));
     }
 
-    fn ask_directory(&mut self, who: Address, request: directory::Request) {
-        let line = format!("{} -> directory: {}", self.names.machine(who), words::asked(&request));
+    fn ask_directory(&mut self, address: Address, request: directory::DirectoryRequest) {
+        let line =
+            format!("{} -> directory: {}", self.names.machine(address), words::directory_request(&request));
         let shown = match request {
-            directory::Request::Clock { .. } => false,
-            directory::Request::Swap { .. } => true,
-            directory::Request::Read { .. } => {
-                self.directory.waits || self.has_role(who) || !self.hidden.contains(&Kind::Reads)
+            directory::DirectoryRequest::Clock { .. } => false,
+            directory::DirectoryRequest::Swap { .. } => true,
+            directory::DirectoryRequest::Read { .. } => {
+                self.directory.waits || self.has_role(address) || !self.hidden.contains(&HiddenKind::Reads)
             }
         };
         if shown {
             self.say(line);
         }
-        if let Some(done) = self.directory.ask(self.now, who, request) {
-            self.directory_answers(who, done, shown);
+        if let Some(done) = self.directory.ask(self.now, address, request) {
+            self.directory_answers(address, done, shown);
         }
     }
 
-    /// The directory's answer is about to be heard.
-    pub fn directory_answers(&mut self, who: Address, done: directory::Done, shown: bool) {
+    /// Queues the directory's answer for a replica.
+    pub fn directory_answers(&mut self, address: Address, done: directory::DirectoryReply, shown: bool) {
         if shown {
-            let line = format!("directory -> {}: {}", self.names.machine(who), words::answered(&done));
+            let line =
+                format!("directory -> {}: {}", self.names.machine(address), words::directory_reply(&done));
             self.say(line);
         }
-        self.answers.push_back((who, Command::Directory(done)));
+        self.answers.push_back((address, ReplicaCommand::Directory(done)));
     }
 
-    fn has_role(&self, who: Address) -> bool {
-        let Some(Node::Replica(it)) = self.nodes.get(&who) else { return false };
-        matches!(it.standing(), Standing::Primary(..) | Standing::Backup(_))
+    fn has_role(&self, address: Address) -> bool {
+        let Some(BenchNode::Replica(it)) = self.nodes.get(&address) else { return false };
+        matches!(it.status(), ReplicaStatus::Primary(..) | ReplicaStatus::Backup(_))
     }
 
-    fn on_note(&mut self, who: Address, note: Note) {
-        let name = self.names.machine(who);
+    fn on_note(&mut self, address: Address, note: Note) {
+        let name = self.names.machine(address);
         let line = match note {
             Note::Wrote { record, .. } => {
                 let record = Record::from_bytes(&record).expect("a record that was written");
                 self.names.learn(&record);
                 format!("{name} writes {}", self.names.record(&record))
             }
-            Note::Stored { .. } | Note::Announces { .. } if self.hidden.contains(&Kind::Replication) => {
+            Note::Stored { .. } | Note::Announces { .. }
+                if self.hidden.contains(&HiddenKind::Replication) =>
+            {
                 return;
             }
             Note::Stored { index, .. } => format!("{name} stores {index}"),
             Note::Announces { index, .. } => format!("{name} announces {index}"),
             Note::Follows { epoch } => format!("{name} is a backup from now on, epoch {}", epoch.0),
-            Note::Resigned { .. } if self.has_role(who) => return, // It has another role at once.
-            Note::Resigned { epoch } => format!("{name} has no role any more, after epoch {}", epoch.0),
+            Note::RoleLost { .. } if self.has_role(address) => return, // Its new role has its own line.
+            Note::RoleLost { epoch } => format!("{name} has no role any more, after epoch {}", epoch.0),
             Note::Replaced { index: 0, .. } => format!("{name} holds nothing"),
             Note::Replaced { index, epoch } => format!("{name} holds: {}", words::log_end(epoch, index)),
             Note::Differs(why) => format!("{name} differs: {why}"),
@@ -148,30 +155,31 @@ impl World {
         self.say(line);
     }
 
-    /// What a machine holds or sees, for a table that looks.
-    pub fn look(&mut self, who: Address) {
-        let name = self.names.machine(who);
-        let line = match self.nodes.get(&who) {
+    /// Prints a replica's role, log and objects, or a player's view.
+    pub fn look(&mut self, address: Address) {
+        let name = self.names.machine(address);
+        let line = match self.nodes.get(&address) {
             None => format!("{name} is dead"),
-            Some(Node::Replica(it)) => {
-                let role = match it.standing() {
-                    Standing::Nobody => "no role".to_owned(),
-                    Standing::Backup(epoch) => format!("backup in epoch {}", epoch.0),
-                    Standing::Primary(epoch, zone::Alone::Yes) => {
+            Some(BenchNode::Replica(it)) => {
+                let role = match it.status() {
+                    ReplicaStatus::Unassigned => "no role".to_owned(),
+                    ReplicaStatus::Backup(epoch) => format!("backup in epoch {}", epoch.0),
+                    ReplicaStatus::Primary(epoch, zone::Alone::Yes) => {
                         format!("primary alone in epoch {}", epoch.0)
                     }
-                    Standing::Primary(epoch, zone::Alone::No) => format!("primary in epoch {}", epoch.0),
-                    Standing::Broken => "stopped".to_owned(),
+                    ReplicaStatus::Primary(epoch, zone::Alone::No) => format!("primary in epoch {}", epoch.0),
+                    ReplicaStatus::Broken => "stopped".to_owned(),
                 };
                 let mut objects: Vec<_> = it.state().objects.iter().map(|it| (it.id, &it.state)).collect();
                 objects.sort_unstable_by_key(|it| it.0);
-                let objects = words::list(objects.into_iter().map(|it| words::thing(it.1)));
+                let objects = words::list(objects.into_iter().map(|it| words::object_state(it.1)));
                 format!("{name}: {role}, log up to {}; {objects}", it.head())
             }
-            Some(Node::Player(it)) => match it.sight(self.now) {
+            Some(BenchNode::Player(it)) => match it.sight(self.now) {
                 None => format!("{name} is not in"),
                 Some(sight) => {
-                    let objects = words::list(sight.objects.values().map(|it| words::thing(&it.shown)));
+                    let objects =
+                        words::list(sight.objects.values().map(|it| words::object_state(&it.shown)));
                     let home = it.home().and_then(names::zone_of).map_or("nowhere".to_owned(), words::zone);
                     format!("{name}, in {home}, sees: {objects}")
                 }

@@ -1,124 +1,130 @@
-//! Fake disks and a fake directory. Both work by themselves, or wait for the table.
+//! Fake disks and a fake directory. Both answer at once, or wait for the table.
 
-use machine::directory::{self, Entry, Key, Revision};
-use machine::disk::{self, Recalled};
+use machine::directory::{self, DirectoryEntry, Key, Revision};
+use machine::disk::{self, DiskContents};
 use machine::{Address, Ticket, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A replica's disk. It outlives the replica.
 #[derive(Debug, Default)]
-pub struct Disk {
-    held: Recalled,
-    /// Whether requests wait for the table.
+pub struct FakeDisk {
+    contents: DiskContents,
+    /// True if requests wait for the table.
     pub waits: bool,
-    waiting: VecDeque<disk::Request>,
+    waiting: VecDeque<disk::DiskRequest>,
 }
 
-impl Disk {
-    /// Takes a request; the answer, unless the disk waits.
-    pub fn ask(&mut self, request: disk::Request) -> Option<disk::Done> {
-        if self.waits && !matches!(request, disk::Request::Recall { .. }) {
+impl FakeDisk {
+    /// Takes a request. Returns the answer, unless the disk waits.
+    pub fn ask(&mut self, request: disk::DiskRequest) -> Option<disk::DiskReply> {
+        // A replica that starts gets its log even from a disk that waits.
+        if self.waits && !matches!(request, disk::DiskRequest::Recall { .. }) {
             self.waiting.push_back(request);
             return None;
         }
         Some(self.serve(request))
     }
 
-    /// Carries out everything that waits.
-    pub fn persist(&mut self) -> Vec<disk::Done> {
+    /// Carries out all requests that wait.
+    pub fn persist(&mut self) -> Vec<disk::DiskReply> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().map(|it| self.serve(it)).collect()
     }
 
-    /// Fails everything that waits.
-    pub fn fail(&mut self) -> Vec<disk::Done> {
+    /// Fails all requests that wait.
+    pub fn fail(&mut self) -> Vec<disk::DiskReply> {
         let waiting = std::mem::take(&mut self.waiting);
-        waiting.into_iter().map(|it| disk::Done::Failed { ticket: ticket(&it) }).collect()
+        waiting.into_iter().map(|it| disk::DiskReply::Failed { ticket: ticket(&it) }).collect()
     }
 
-    /// Power is lost: what waits was not written.
+    /// The replica dies: requests that wait were not written.
     pub fn forget(&mut self) {
         self.waiting.clear();
     }
 
-    fn serve(&mut self, request: disk::Request) -> disk::Done {
+    fn serve(&mut self, request: disk::DiskRequest) -> disk::DiskReply {
         let ticket = ticket(&request);
-        let base = self.held.snapshot.as_ref().map_or(0, |it| it.0);
+        let base = self.contents.snapshot.as_ref().map_or(0, |it| it.0);
         match request {
-            disk::Request::Append { records, .. } => self.held.records.extend(records),
-            disk::Request::Cut { from, .. } => {
-                self.held.records.truncate(from.saturating_sub(base + 1) as usize);
+            disk::DiskRequest::Append { records, .. } => self.contents.records.extend(records),
+            disk::DiskRequest::Cut { from, .. } => {
+                self.contents.records.truncate(from.saturating_sub(base + 1) as usize);
             }
-            disk::Request::Keep { index, snapshot, .. } => {
-                let covered = self.held.records.len().min((index - base) as usize);
-                self.held.records.drain(..covered);
-                self.held.snapshot = Some((index, snapshot));
+            disk::DiskRequest::Keep { index, snapshot, .. } => {
+                let covered = self.contents.records.len().min((index - base) as usize);
+                self.contents.records.drain(..covered);
+                self.contents.snapshot = Some((index, snapshot));
             }
-            disk::Request::Recall { .. } => {
-                let recalled = Recalled { first: base + 1, ..self.held.clone() };
-                return disk::Done::Recalled { ticket, recalled };
+            disk::DiskRequest::Recall { .. } => {
+                let recalled = DiskContents { first: base + 1, ..self.contents.clone() };
+                return disk::DiskReply::Recalled { ticket, recalled };
             }
         }
-        disk::Done::Persisted { ticket }
+        disk::DiskReply::Persisted { ticket }
     }
 }
 
-fn ticket(request: &disk::Request) -> Ticket {
+fn ticket(request: &disk::DiskRequest) -> Ticket {
     match request {
-        disk::Request::Append { ticket, .. }
-        | disk::Request::Cut { ticket, .. }
-        | disk::Request::Keep { ticket, .. }
-        | disk::Request::Recall { ticket } => *ticket,
+        disk::DiskRequest::Append { ticket, .. }
+        | disk::DiskRequest::Cut { ticket, .. }
+        | disk::DiskRequest::Keep { ticket, .. }
+        | disk::DiskRequest::Recall { ticket } => *ticket,
     }
 }
 
-/// The directory: linearizable, one entry per key.
+/// A directory in memory: linearizable, one entry per key.
 #[derive(Debug, Default)]
-pub struct Directory {
+pub struct FakeDirectory {
     entries: BTreeMap<Key, (Revision, Vec<u8>)>,
     revision: u64,
-    /// Whether requests wait for the table.
+    /// True if requests wait for the table.
     pub waits: bool,
-    waiting: Vec<(Address, directory::Request)>,
+    waiting: Vec<(Address, directory::DirectoryRequest)>,
 }
 
-/// What becomes of a request that waits.
+/// The fate of a directory request that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It is carried out and answered.
+pub enum RequestFate {
+    /// The request is carried out and answered.
     Answered,
-    /// It is carried out, and the answer is lost: the replica hears that nothing is known.
+    /// The request is carried out, and the answer is lost: the replica hears "unknown".
     AnswerLost,
-    /// It never arrives: the replica hears that nothing is known.
+    /// The request never arrives: the replica hears "unknown".
     Lost,
 }
 
-impl Directory {
-    /// Takes a request; the answer, unless the directory waits. The clock never does.
-    pub fn ask(&mut self, now: Time, from: Address, request: directory::Request) -> Option<directory::Done> {
-        if self.waits && !matches!(request, directory::Request::Clock { .. }) {
+impl FakeDirectory {
+    /// Takes a request. Returns the answer, unless the directory waits. The clock is always answered.
+    pub fn ask(
+        &mut self,
+        now: Time,
+        from: Address,
+        request: directory::DirectoryRequest,
+    ) -> Option<directory::DirectoryReply> {
+        if self.waits && !matches!(request, directory::DirectoryRequest::Clock { .. }) {
             self.waiting.push((from, request));
             return None;
         }
         Some(self.serve(now, request))
     }
 
-    /// Deals with the requests that wait, all of them or those of one replica.
+    /// Deals with the requests that wait: all of them, or those of one replica.
     pub fn answer(
         &mut self,
         now: Time,
         of: Option<Address>,
-        fate: Fate,
-    ) -> Vec<(Address, directory::Request, directory::Done)> {
+        fate: RequestFate,
+    ) -> Vec<(Address, directory::DirectoryRequest, directory::DirectoryReply)> {
         let is_meant = |it: &(Address, _)| of.is_none_or(|of| of == it.0);
         let (meant, rest) = std::mem::take(&mut self.waiting).into_iter().partition(is_meant);
         self.waiting = rest;
-        let meant: Vec<(Address, directory::Request)> = meant;
+        let meant: Vec<(Address, directory::DirectoryRequest)> = meant;
         let dealt = meant.into_iter().map(|(from, request)| {
             let ticket = request_ticket(&request);
-            let done = (fate != Fate::Lost).then(|| self.serve(now, request.clone()));
-            let done = done.filter(|_| fate == Fate::Answered);
-            (from, request, done.unwrap_or(directory::Done::Unknown { ticket }))
+            let done = (fate != RequestFate::Lost).then(|| self.serve(now, request.clone()));
+            let done = done.filter(|_| fate == RequestFate::Answered);
+            (from, request, done.unwrap_or(directory::DirectoryReply::Unknown { ticket }))
         });
         dealt.collect()
     }
@@ -128,37 +134,40 @@ impl Directory {
         self.entries.get(key).map(|it| it.1.as_slice())
     }
 
-    fn read(&self, key: &Key) -> Entry {
+    fn read(&self, key: &Key) -> DirectoryEntry {
         let (revision, value) = self.entries.get(key).cloned().unwrap_or((Revision(0), Vec::new()));
-        Entry { key: key.clone(), revision, value }
+        DirectoryEntry { key: key.clone(), revision, value }
     }
 
-    fn serve(&mut self, now: Time, request: directory::Request) -> directory::Done {
+    fn serve(&mut self, now: Time, request: directory::DirectoryRequest) -> directory::DirectoryReply {
         match request {
-            directory::Request::Clock { ticket } => directory::Done::Clock { ticket, time: now },
-            directory::Request::Read { ticket, keys } => {
-                directory::Done::Read { ticket, entries: keys.iter().map(|it| self.read(it)).collect() }
+            directory::DirectoryRequest::Clock { ticket } => {
+                directory::DirectoryReply::Clock { ticket, time: now }
             }
-            directory::Request::Swap { ticket, writes } => {
+            directory::DirectoryRequest::Read { ticket, keys } => directory::DirectoryReply::Read {
+                ticket,
+                entries: keys.iter().map(|it| self.read(it)).collect(),
+            },
+            directory::DirectoryRequest::Swap { ticket, writes } => {
                 if writes.iter().any(|it| self.read(&it.key).revision != it.expected) {
                     let entries = writes.iter().map(|it| self.read(&it.key)).collect();
-                    return directory::Done::Lost { ticket, entries };
+                    return directory::DirectoryReply::Lost { ticket, entries };
                 }
                 self.revision += 1;
                 let revision = Revision(self.revision);
                 for write in writes {
                     self.entries.insert(write.key, (revision, write.value.unwrap_or_default()));
                 }
-                directory::Done::Won { ticket, revision }
+                directory::DirectoryReply::Won { ticket, revision }
             }
         }
     }
 }
 
-const fn request_ticket(request: &directory::Request) -> Ticket {
+const fn request_ticket(request: &directory::DirectoryRequest) -> Ticket {
     match request {
-        directory::Request::Read { ticket, .. }
-        | directory::Request::Swap { ticket, .. }
-        | directory::Request::Clock { ticket } => *ticket,
+        directory::DirectoryRequest::Read { ticket, .. }
+        | directory::DirectoryRequest::Swap { ticket, .. }
+        | directory::DirectoryRequest::Clock { ticket } => *ticket,
     }
 }

@@ -1,22 +1,22 @@
 //! The language of the tables: one step per line.
 
-use super::game::Action;
-use super::links::Way;
+use super::game::NumbersAction;
+use super::links::LinkDirection;
 use super::names::zone_of;
-use super::node::Node;
-use super::services::Fate;
-use super::words::Kind;
-use super::world::World;
+use super::node::BenchNode;
+use super::services::RequestFate;
+use super::words::HiddenKind;
+use super::world::BenchWorld;
 use machine::{Address, Lane, Span};
 use serde_bytes::ByteBuf;
 use space::{Heading, Motion, Velocity};
-use zone::{Command, Msg, Up, Want};
+use zone::{FromPlayer, PlayerCommand, ReplicaCommand, ZoneMsg};
 
-/// A wait of this length or more says when things happened.
+/// The lines of a wait of this length or more begin with their time.
 const COUNTED: Span = Span::from_millis(100);
 
-impl World {
-    /// Carries out a step.
+impl BenchWorld {
+    /// Carries out one line of a block.
     pub fn step_line(&mut self, line: &str) {
         let words: Vec<_> = line.split(' ').collect();
         match words[..] {
@@ -25,15 +25,15 @@ impl World {
             ["deliver", count, from, "->", to] => self.deliver_some((from, to), count.parse().unwrap()),
             ["deliver", from, "->", to] => self.deliver_some((from, to), usize::MAX),
             ["drop", from, "->", to] => self.drop_messages(from, to),
-            ["lose", from, "->", to] => self.links.drop_all(self.way(from, to)),
-            ["cut", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.cut(it)),
-            ["mend", ..] => self.ways(&words[1..]).into_iter().for_each(|it| self.links.mend(it)),
+            ["lose", from, "->", to] => self.links.drop_all(self.direction(from, to)),
+            ["cut", ..] => self.directions(&words[1..]).into_iter().for_each(|it| self.links.cut(it)),
+            ["mend", ..] => self.directions(&words[1..]).into_iter().for_each(|it| self.links.mend(it)),
             ["break", one, "<->", other] => {
-                self.disconnect(self.way(one, other));
-                self.connect(self.way(one, other));
+                self.disconnect(self.direction(one, other));
+                self.connect(self.direction(one, other));
             }
-            ["disconnect", one, "<->", other] => self.disconnect(self.way(one, other)),
-            ["connect", one, "<->", other] => self.connect(self.way(one, other)),
+            ["disconnect", one, "<->", other] => self.disconnect(self.direction(one, other)),
+            ["connect", one, "<->", other] => self.connect(self.direction(one, other)),
             ["links", "flow"] => self.links.flow = true,
             ["links", "wait"] => self.links.flow = false,
             ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => {
@@ -41,8 +41,8 @@ impl World {
             }
             ["disk", name, does] => self.disk_step(name, does),
             ["directory", ..] => self.directory_step(&words[1..]),
-            ["show", kind] => drop(self.hidden.remove(&Kind::parse(kind))),
-            ["hide", kind] => drop(self.hidden.insert(Kind::parse(kind))),
+            ["show", kind] => drop(self.hidden.remove(&HiddenKind::parse(kind))),
+            ["hide", kind] => drop(self.hidden.insert(HiddenKind::parse(kind))),
             [name, ..] => self.player_step(name, &line[name.len() + 1..]),
             [] => (),
         }
@@ -59,43 +59,43 @@ impl World {
 
     // Links.
 
-    fn way(&self, from: &str, to: &str) -> Way {
+    fn direction(&self, from: &str, to: &str) -> LinkDirection {
         (self.names.address(from), self.names.address(to))
     }
 
     /// `a -> b` is one direction, `a <-> b` both.
-    fn ways(&self, words: &[&str]) -> Vec<Way> {
+    fn directions(&self, words: &[&str]) -> Vec<LinkDirection> {
         match words {
-            [from, "->", to] => vec![self.way(from, to)],
-            [one, "<->", other] => vec![self.way(one, other), self.way(other, one)],
+            [from, "->", to] => vec![self.direction(from, to)],
+            [one, "<->", other] => vec![self.direction(one, other), self.direction(other, one)],
             _ => panic!("no link: {words:?}"),
         }
     }
 
     fn deliver_all(&mut self) {
-        while let Some(way) = self.next_way(true) {
-            self.deliver(way);
+        while let Some(direction) = self.next_direction(true) {
+            self.deliver(direction);
             self.settle();
         }
     }
 
     fn deliver_some(&mut self, (from, to): (&str, &str), count: usize) {
-        let way = self.way(from, to);
-        let waiting = self.links.len(way);
+        let direction = self.direction(from, to);
+        let waiting = self.links.len(direction);
         if waiting == 0 {
             self.say(format!("nothing waits from {from} to {to}"));
         }
         for _ in 0..waiting.min(count) {
-            self.deliver(way);
+            self.deliver(direction);
         }
     }
 
-    /// A link loses nothing while both ends live.
+    /// Loses the messages in a direction. A link loses nothing while both ends live, so one of them must be dead.
     fn drop_messages(&mut self, from: &str, to: &str) {
-        let way = self.way(from, to);
+        let direction = self.direction(from, to);
         let dead = |it: Address| !self.nodes.contains_key(&it);
-        assert!(dead(way.0) || dead(way.1), "{from} and {to} live: `break` their link instead");
-        self.links.drop_all(way);
+        assert!(dead(direction.0) || dead(direction.1), "{from} and {to} live: `break` their link instead");
+        self.links.drop_all(direction);
     }
 
     // Machines, disks, the directory.
@@ -114,7 +114,7 @@ impl World {
             "kill" => self.kill(address),
             "pause" => drop(self.paused.insert(address)),
             "resume" => drop(self.paused.remove(&address)),
-            "retire" => self.command(address, Command::Leave),
+            "retire" => self.command(address, ReplicaCommand::Leave),
             _ => self.look(address),
         }
     }
@@ -135,7 +135,7 @@ impl World {
             "fails" => disk.fail(),
             _ => panic!("a disk waits, runs, persists or fails"),
         };
-        self.answers.extend(done.into_iter().map(|it| (address, Command::Disk(it))));
+        self.answers.extend(done.into_iter().map(|it| (address, ReplicaCommand::Disk(it))));
     }
 
     fn directory_step(&mut self, words: &[&str]) {
@@ -143,47 +143,52 @@ impl World {
             ["waits"] => return self.directory.waits = true,
             ["runs"] => {
                 self.directory.waits = false;
-                (None, Fate::Answered)
+                (None, RequestFate::Answered)
             }
-            ["answers"] => (None, Fate::Answered),
-            ["answers", name] => (Some(self.names.address(name)), Fate::Answered),
+            ["answers"] => (None, RequestFate::Answered),
+            ["answers", name] => (Some(self.names.address(name)), RequestFate::Answered),
             ["serves", name, "and", "its", "answer", "is", "lost"] => {
-                (Some(self.names.address(name)), Fate::AnswerLost)
+                (Some(self.names.address(name)), RequestFate::AnswerLost)
             }
-            ["never", "hears", name] => (Some(self.names.address(name)), Fate::Lost),
+            ["never", "hears", name] => (Some(self.names.address(name)), RequestFate::Lost),
             _ => panic!("no step of the directory: {words:?}"),
         };
-        for (who, _, done) in self.directory.answer(self.now, of, fate) {
-            self.directory_answers(who, done, true);
+        for (address, _, done) in self.directory.answer(self.now, of, fate) {
+            self.directory_answers(address, done, true);
         }
     }
 
     // Players.
 
     fn player_step(&mut self, name: &str, does: &str) {
-        let who = self.names.address(name);
+        let address = self.names.address(name);
         let (verb, rest) = does.split_once(' ').unwrap_or((does, ""));
         match verb {
             "acts" => {
-                let action = Action::parse(rest, &self.names);
-                self.want(who, Want::Act(postcard::to_stdvec(&action).unwrap()));
+                let action = NumbersAction::parse(rest, &self.names);
+                self.player_command(address, PlayerCommand::Act(postcard::to_stdvec(&action).unwrap()));
             }
-            "walks" => self.want(who, Want::Steer(velocity(rest), Heading::EAST)),
-            "stops" => self.want(who, Want::Steer(Velocity::ZERO, Heading::EAST)),
-            "leaves" => self.want(who, Want::Leave),
-            "forges" => self.forge(who, rest),
+            "walks" => self.player_command(address, PlayerCommand::Steer(velocity(rest), Heading::EAST)),
+            "stops" => self.player_command(address, PlayerCommand::Steer(Velocity::ZERO, Heading::EAST)),
+            "leaves" => self.player_command(address, PlayerCommand::Leave),
+            "forges" => self.forge(address, rest),
             _ => panic!("no step: {name} {does}"),
         }
     }
 
-    /// `forges act 2, add 5`: a client that breaks the rules sends whatever number it likes.
-    fn forge(&mut self, who: Address, text: &str) {
-        let Some(Node::Player(player)) = self.nodes.get(&who) else { panic!("only players forge") };
+    /// `forges act 2, add 5`: a client that breaks the protocol sends an action with a number of its choice.
+    fn forge(&mut self, address: Address, text: &str) {
+        let Some(BenchNode::Player(player)) = self.nodes.get(&address) else { panic!("only players forge") };
         let home = player.home().expect("a player who is in");
         let (number, action) = text.strip_prefix("act ").and_then(|it| it.split_once(", ")).unwrap();
-        let action = ByteBuf::from(postcard::to_stdvec(&Action::parse(action, &self.names)).unwrap());
+        let action = ByteBuf::from(postcard::to_stdvec(&NumbersAction::parse(action, &self.names)).unwrap());
         let (number, motion) = (number.parse().unwrap(), Motion::default());
-        self.send(who, &[home], Lane::Sure, &Msg::Up(Up::Act { number, acked: 0, motion, action }));
+        self.send(
+            address,
+            &[home],
+            Lane::Sure,
+            &ZoneMsg::FromPlayer(FromPlayer::Act { number, acked: 0, motion, action }),
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs the tables of `testdata/`, one test per part of the protocol.
 
-use super::world::World;
+use super::world::BenchWorld;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The tables of a part.
+/// The files with the tables of a part, sorted.
 fn files(part: &str) -> Vec<PathBuf> {
     let folder = root().join("testdata").join(part);
     let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
@@ -125,7 +125,7 @@ fn part(name: &str) {
     files(name).iter().for_each(|it| check(it));
 }
 
-/// Runs a table, and compares.
+/// Runs a table, and compares its lines with those in the file.
 fn check(file: &Path) {
     let expected = fs::read_to_string(file).unwrap();
     let opening = expected.lines().take_while(|it| it.starts_with("# ")).count();
@@ -144,9 +144,9 @@ fn check(file: &Path) {
     );
 }
 
-/// The table with what happens now.
+/// Runs a table, and returns its text with the lines that the steps cause now.
 fn run(text: &str) -> String {
-    let mut world = World::new();
+    let mut world = BenchWorld::new();
     let mut is_begun = false;
     let blocks = text.trim_end().split("\n\n").map(|block| {
         let asked = block.split("----").next().unwrap().trim_matches('\n');

@@ -1,49 +1,50 @@
-//! Events of several zones: all of it happens or nothing, whoever crashes, and nobody holds a grant for ever.
+//! Events of several zones: all of an event happens or nothing, through any crash, and no grant is held for ever.
 //!
-//! A zone that decides and zones that take part. Each has a primary and a backup, whose log may lack what was not
-//! acknowledged: a crash is one step, and takes any part of that away. The old primary of the zone that decides may
-//! live on for a while and answer. Messages are lost, arrive twice and overtake each other. What the player wished
-//! for and what was not decided is tried again by the next reign, as another event.
+//! A coordinator and participants. Each zone has a primary and a backup, whose log may lack records that were not
+//! acknowledged: a crash is one step, and takes any part of those away. The old primary of the coordinator may
+//! live on for a while and answer. Messages are lost, arrive twice and overtake each other. The next primary of the
+//! coordinator tries an undecided wish of the player again, as another event.
 //!
-//! Timers that send again fire when nothing is under way any more; those that could do harm at any moment.
+//! Timers that send again fire when no message is under way any more; timers that could do harm fire at any moment.
 
 mod steps;
 mod tests;
 
-use super::log::Log;
+use super::model_log::ModelLog;
 use stateright::{Model, Property};
 use std::collections::BTreeSet;
 
-/// A zone that takes part.
-type Part = usize;
+/// A participant, by its number.
+type ParticipantId = usize;
 
-/// Rules switched off.
+/// Rules that are switched off to show that each is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flaw {
+enum CommitFlaw {
     /// A decision is posted before it is acknowledged.
     PostEarly,
-    /// A grant is told before it is acknowledged.
+    /// A grant is sent before it is acknowledged.
     GrantEarly,
-    /// A grant is taken back by who gave it.
+    /// A grantor takes its grant back by itself.
     ReleaseAlone,
-    /// Who is asked looks at what it wants, and not at what it has posted.
+    /// A coordinator that is asked looks at its jobs, and not at its post.
     JobsOnly,
-    /// An old reign answers for a newer one's events.
+    /// A deposed primary answers for events of a later epoch.
     OldAnswers,
-    /// `Rule::AskSilentCoordinators` is broken.
-    NobodyAsks,
-    /// `Rule::TellEveryParticipant` is broken: one zone does not hear of a decision.
-    OneIsForgotten,
-    /// A grant that is not wanted is let go of, whatever was posted: one that is heard twice looks like it.
+    /// `Rule::AskSilentCoordinators` is broken: no participant asks.
+    NoQuestions,
+    /// `Rule::TellEveryParticipant` is broken: one zone is not sent a decision.
+    SkipParticipant,
+    /// The coordinator releases a grant that it does not want, also if the event is posted: a grant that arrives twice
+    /// looks unwanted.
     GrantUnwanted,
 }
 
-/// How far the search goes.
+/// The limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Bounds {
+struct CommitBounds {
     parts: usize,
     wishes: usize,
-    /// Crashes of the zone that decides, and of those that take part.
+    /// Crashes of the coordinator, and of the participants.
     crashes: u8,
     part_crashes: u8,
     losses: u8,
@@ -54,167 +55,174 @@ struct Bounds {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Commit {
-    bounds: Bounds,
-    flaw: Option<Flaw>,
+struct CommitModel {
+    bounds: CommitBounds,
+    flaw: Option<CommitFlaw>,
 }
 
-/// `EventId`: in which epoch it was wanted, and a number.
+/// `EventId`: the epoch in which it began, and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Event(u8, u8);
+struct CommitEvent(u8, u8);
 
-/// What the log of the zone that decides says.
+/// The log of the coordinator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Decisions {
-    /// The events that happened: the item of this number is posted to everybody.
-    done: Vec<Event>,
-    /// Items up to this arrived.
+struct CoordinatorLog {
+    /// The events that happened: the item of this number is posted to every participant.
+    done: Vec<CommitEvent>,
+    /// By participant, the number of items that arrived.
     delivered: Vec<usize>,
 }
 
-/// What the log of a zone that takes part says.
+/// The log of a participant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Share {
-    held: Option<(Event, u8)>,
-    /// What was applied, which is also how many items were taken.
-    applied: Vec<Event>,
+struct ParticipantLog {
+    held: Option<(CommitEvent, u8)>,
+    /// The events that were applied; their count is the number of items taken.
+    applied: Vec<CommitEvent>,
 }
 
-/// `Job`.
+/// Mirrors `Job` of the code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Job {
-    event: Event,
+struct CommitJob {
+    event: CommitEvent,
     attempt: u8,
-    granted: BTreeSet<Part>,
+    granted: BTreeSet<ParticipantId>,
 }
 
-/// The zone that decides.
+/// The primary of the coordinating zone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Decider {
+struct CommitCoordinator {
     epoch: u8,
-    log: Log<Decisions>,
-    job: Option<Job>,
+    log: ModelLog<CoordinatorLog>,
+    job: Option<CommitJob>,
     last: u8,
-    /// Items up to this were sent.
+    /// By participant, the number of items sent.
     sent: Vec<usize>,
 }
 
-/// A zone that takes part.
+/// The primary of a participating zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Member {
-    log: Log<Share>,
-    waiting: Vec<(Event, u8)>,
-    /// A grant to be told of, and a receipt, when all is safe.
-    answer: Option<(Event, u8)>,
+struct CommitParticipant {
+    log: ModelLog<ParticipantLog>,
+    waiting: Vec<(CommitEvent, u8)>,
+    /// A grant to be sent, and a receipt, when all is safe.
+    answer: Option<(CommitEvent, u8)>,
     owed: bool,
-    /// The highest epoch heard of the zone that decides.
+    /// The highest epoch of the coordinator in any message so far.
     heard: u8,
 }
 
-/// `Mesh`, to or from a zone that takes part.
+/// `BetweenZones`, to or from a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Says {
-    Lock(Event, u8),
-    Release(Event, u8),
-    Post(usize, Event),
-    Granted(Event, u8),
-    Ask(Event, u8),
+enum CommitMsg {
+    Lock(CommitEvent, u8),
+    Release(CommitEvent, u8),
+    Post(usize, CommitEvent),
+    Granted(CommitEvent, u8),
+    Ask(CommitEvent, u8),
     Posted(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Msg {
-    part: Part,
-    /// Of the sender, if that is the zone that decides.
+struct CommitEnvelope {
+    part: ParticipantId,
+    /// The sender's epoch, if the sender is the coordinator.
     epoch: u8,
-    says: Says,
+    says: CommitMsg,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    decider: Decider,
-    /// A reign that is over and does not know it. Nobody acknowledges anything to it.
-    old: Option<Decider>,
-    members: Vec<Member>,
-    messages: BTreeSet<Msg>,
-    left: Bounds,
+struct CommitState {
+    coordinator: CommitCoordinator,
+    /// A deposed primary that does not know it. No backup acknowledges anything to it.
+    deposed: Option<CommitCoordinator>,
+    participants: Vec<CommitParticipant>,
+    messages: BTreeSet<CommitEnvelope>,
+    left: CommitBounds,
 }
 
 /// One step of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
-    /// A message arrives.
-    Hear(Msg),
-    /// A message arrives, and will once more.
-    HearTwice(Msg),
-    /// A question arrives where nobody reigns any more.
-    HearOld(Msg),
-    Lose(Msg),
-    /// The next thing that the player wants is begun.
+enum CommitAction {
+    Receive(CommitEnvelope),
+    /// A message arrives, and stays to arrive once more.
+    ReceiveTwice(CommitEnvelope),
+    /// A question arrives at the deposed primary.
+    ReceiveByDeposed(CommitEnvelope),
+    Lose(CommitEnvelope),
+    /// The next action that the player wishes is begun.
     Start,
-    /// What was decided, or granted, is acknowledged: it may be told.
-    SafeDecider,
-    Safe(Part),
-    /// A job takes too long: at any moment, or because nobody knows of a request any more.
+    /// Decisions, or grants, are acknowledged: they may be announced.
+    SafeCoordinator,
+    Safe(ParticipantId),
+    /// A job takes too long: at any moment, or because no zone knows of a request any more.
     GiveUp,
     Late,
-    /// A silent event is asked for: at any moment, or when it is of no use any more.
-    Ask(Part),
-    AskLate(Part),
-    /// What was posted is posted again.
-    PostAgain(Part),
+    /// A participant asks about a silent event: at any moment, or when its grant is of no use any more.
+    Ask(ParticipantId),
+    AskLate(ParticipantId),
+    /// The coordinator sends undelivered post again.
+    PostAgain(ParticipantId),
     /// A primary crashes; its backup has this many of the records that it had not acknowledged.
-    CrashDecider(usize),
-    Crash(Part, usize),
-    /// Somebody loses patience. Not a rule.
-    TakeBack(Part),
+    CrashCoordinator(usize),
+    Crash(ParticipantId, usize),
+    /// A grantor takes its grant back. Not a rule.
+    TakeBack(ParticipantId),
 }
 
-const ALL_OR_NOTHING: &str = "what happened anywhere was decided, and in this order";
-const KEPT: &str = "what is decided is held until it is applied";
+const ALL_OR_NOTHING: &str = "events applied anywhere were decided, and in this order";
+const GRANTS_KEPT: &str = "a decided event's grants are held until it is applied";
 const ONCE: &str = "a wish is decided once";
-const ENDS: &str = "everything wished for happens everywhere, and nobody holds anything";
+const ENDS: &str = "every wish happens everywhere, and no grant is left";
 
-impl Model for Commit {
-    type State = State;
-    type Action = Action;
+impl Model for CommitModel {
+    type State = CommitState;
+    type Action = CommitAction;
 
-    fn init_states(&self) -> Vec<State> {
+    fn init_states(&self) -> Vec<CommitState> {
         let parts = self.bounds.parts;
-        let mut decider = Decider { epoch: 1, log: Log::default(), job: None, last: 0, sent: vec![0; parts] };
-        decider.log.safe.delivered = vec![0; parts];
-        vec![State {
-            decider,
-            old: None,
-            members: vec![Member::default(); parts],
+        let mut coordinator = CommitCoordinator {
+            epoch: 1,
+            log: ModelLog::default(),
+            job: None,
+            last: 0,
+            sent: vec![0; parts],
+        };
+        coordinator.log.safe.delivered = vec![0; parts];
+        vec![CommitState {
+            coordinator,
+            deposed: None,
+            participants: vec![CommitParticipant::default(); parts],
             messages: BTreeSet::new(),
             left: self.bounds,
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.calm_actions(state, actions);
+    fn actions(&self, state: &CommitState, actions: &mut Vec<CommitAction>) {
+        self.fault_free_actions(state, actions);
         let left = state.left;
         for &msg in &state.messages {
-            actions.push(Action::HearOld(msg));
-            actions.extend((0 < left.repeats).then_some(Action::HearTwice(msg)));
-            actions.extend((0 < left.losses).then_some(Action::Lose(msg)));
+            actions.push(CommitAction::ReceiveByDeposed(msg));
+            actions.extend((0 < left.repeats).then_some(CommitAction::ReceiveTwice(msg)));
+            actions.extend((0 < left.losses).then_some(CommitAction::Lose(msg)));
         }
-        actions.extend((0 < left.give_ups).then_some(Action::GiveUp));
+        actions.extend((0 < left.give_ups).then_some(CommitAction::GiveUp));
         if 0 < left.crashes {
-            actions.extend((0..=state.decider.log.tail.len()).map(Action::CrashDecider));
+            actions.extend((0..=state.coordinator.log.tail.len()).map(CommitAction::CrashCoordinator));
         }
         for part in 0..self.bounds.parts {
-            actions.extend((0 < left.asks).then_some(Action::Ask(part)));
-            actions.extend((self.flaw == Some(Flaw::ReleaseAlone)).then_some(Action::TakeBack(part)));
+            actions.extend((0 < left.asks).then_some(CommitAction::Ask(part)));
+            actions.extend(
+                (self.flaw == Some(CommitFlaw::ReleaseAlone)).then_some(CommitAction::TakeBack(part)),
+            );
             if 0 < left.part_crashes {
-                let tail = state.members[part].log.tail.len();
-                actions.extend((0..=tail).map(|it| Action::Crash(part, it)));
+                let tail = state.participants[part].log.tail.len();
+                actions.extend((0..=tail).map(|it| CommitAction::Crash(part, it)));
             }
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+    fn next_state(&self, state: &CommitState, action: CommitAction) -> Option<CommitState> {
         let mut next = state.clone();
         next.step(self, action);
         (next != *state).then_some(next)
@@ -222,45 +230,51 @@ impl Model for Commit {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(ALL_OR_NOTHING, |_, it: &State| {
-                let done = &it.decider.log.now().done;
-                it.members.iter().all(|it| done.starts_with(&it.log.now().applied))
+            Property::always(ALL_OR_NOTHING, |_, it: &CommitState| {
+                let done = &it.coordinator.log.now().done;
+                it.participants.iter().all(|it| done.starts_with(&it.log.now().applied))
             }),
-            Property::always(KEPT, |_, it: &State| {
-                let done = &it.decider.log.now().done;
-                let keeps = |share: &Share, event: &Event| {
+            Property::always(GRANTS_KEPT, |_, it: &CommitState| {
+                let done = &it.coordinator.log.now().done;
+                let keeps = |share: &ParticipantLog, event: &CommitEvent| {
                     share.applied.contains(event) || share.held.is_some_and(|it| it.0 == *event)
                 };
-                it.members.iter().all(|it| done.iter().all(|event| keeps(it.log.now(), event)))
+                it.participants.iter().all(|it| done.iter().all(|event| keeps(it.log.now(), event)))
             }),
-            Property::always(ONCE, |model: &Self, it: &State| {
-                it.decider.log.now().done.len() <= model.bounds.wishes
+            Property::always(ONCE, |model: &Self, it: &CommitState| {
+                it.coordinator.log.now().done.len() <= model.bounds.wishes
             }),
-            Property::always(ENDS, |model: &Self, it: &State| it.is_over(model) || !model.rests(it)),
-            Property::sometimes("it happens in a later reign", |_, it: &State| {
-                it.members.iter().all(|it| it.log.now().applied.iter().any(|it| 1 < it.0))
+            Property::always(ENDS, |model: &Self, it: &CommitState| {
+                it.is_over(model) || !model.is_at_rest(it)
             }),
-            Property::sometimes("a later reign brings an earlier one's decision", |_, it: &State| {
-                1 < it.decider.epoch
-                    && it.members.iter().all(|it| it.log.now().applied.contains(&Event(1, 1)))
+            Property::sometimes("an event happens in a later epoch", |_, it: &CommitState| {
+                it.participants.iter().all(|it| it.log.now().applied.iter().any(|it| 1 < it.0))
+            }),
+            Property::sometimes("a later epoch delivers an earlier one's decision", |_, it: &CommitState| {
+                1 < it.coordinator.epoch
+                    && it.participants.iter().all(|it| it.log.now().applied.contains(&CommitEvent(1, 1)))
             }),
         ]
     }
 }
 
-impl Commit {
-    /// What happens without a fault.
-    fn calm_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend(state.messages.iter().map(|&it| Action::Hear(it)));
-        actions.extend([Action::Start, Action::SafeDecider, Action::Late]);
+impl CommitModel {
+    /// The steps that happen without a fault.
+    fn fault_free_actions(&self, state: &CommitState, actions: &mut Vec<CommitAction>) {
+        actions.extend(state.messages.iter().map(|&it| CommitAction::Receive(it)));
+        actions.extend([CommitAction::Start, CommitAction::SafeCoordinator, CommitAction::Late]);
         for part in 0..self.bounds.parts {
-            actions.extend([Action::Safe(part), Action::AskLate(part), Action::PostAgain(part)]);
+            actions.extend([
+                CommitAction::Safe(part),
+                CommitAction::AskLate(part),
+                CommitAction::PostAgain(part),
+            ]);
         }
     }
 
-    fn rests(&self, state: &State) -> bool {
+    fn is_at_rest(&self, state: &CommitState) -> bool {
         let mut actions = Vec::new();
-        self.calm_actions(state, &mut actions);
+        self.fault_free_actions(state, &mut actions);
         actions.into_iter().all(|it| self.next_state(state, it).is_none())
     }
 }

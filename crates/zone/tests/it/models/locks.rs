@@ -1,12 +1,12 @@
-//! Locks in several zones: nobody waits in a circle, and nobody is left holding, though an object moves meanwhile.
+//! Locks in several zones: no circle of waiting events, no lock left behind, though an object moves meanwhile.
 //!
-//! Three zones, each with its lock table (`Locks` itself), and events that want objects of two zones. All zones are
-//! asked at once and nobody waits; whoever is refused lets everything go and queues, the highest zone first. One
-//! object changes zones in between, and a zone may crash: it keeps what it granted, and forgets who waited and
-//! what it wanted itself. Passages and decisions are other models' business: here each is one step.
+//! Three zones, each with its lock table (`Locks` itself), and events that want objects of two zones. An event asks all
+//! zones at once without waiting; if one refuses, it releases everything and queues, the highest zone first. One
+//! object changes zones in between, and a zone may crash: it keeps its grants, and forgets the waiting events and
+//! its own ones. Transfers and decisions are for other models: here each is one step.
 //!
-//! There are no timers for those who hold (`HOLD_MAX`): they would hide a circle. A wait ends by itself only when
-//! nobody knows of it any more (`WAIT_MAX`).
+//! There are no timers for held locks (`HOLD_MAX`): they would hide a circle. A wait ends by itself only when
+//! no zone knows of it any more (`WAIT_MAX`).
 
 mod steps;
 mod tests;
@@ -14,50 +14,51 @@ mod tests;
 use stateright::{Model, Property};
 use std::collections::BTreeSet;
 
-type Zone = u8;
-/// An event, by its place in the plot.
-type Event = u8;
+/// A zone, by its number.
+type LockZone = u8;
+/// An event, by its place in the scenario.
+type LockEvent = u8;
 /// Objects 0, 1 and 2 stay in the zones of these numbers.
-type Object = u8;
+type LockObject = u8;
 
-/// The object that moves.
-const MOVER: Object = 3;
-const ZONES: Zone = 3;
+/// The one object that changes zones.
+const MOVER: LockObject = 3;
+const ZONES: LockZone = 3;
 
-/// Rules switched off.
+/// Rules that are switched off to show that each is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flaw {
-    /// Zones are queued for in any order: the own one first.
+enum LockFlaw {
+    /// Zones are queued for in any order: the event's own zone first.
     AnyOrder,
-    /// Who does not find somebody asks where they went, with all it holds.
+    /// An event that misses an object asks its new zone, and keeps its locks.
     FollowForward,
-    /// Who is not found is left out.
+    /// An event leaves out an object that it misses.
     LeaveOut,
     /// `Rule::AskSilentCoordinators` is broken: no grantor asks about the event of a dead zone.
-    NobodyAsks,
+    NoQuestions,
     /// `Rule::LocksExclude` is broken: locks are given at once although another event holds them.
     LocksIgnored,
-    /// Who is refused keeps what it has, and queues for the rest.
+    /// An event that is refused keeps its locks, and queues for the rest.
     KeepTried,
-    /// Somebody passes on although an event holds them.
+    /// An object moves on although an event holds its lock.
     MoveLocked,
 }
 
-/// Who wants what: the zone of the actor, and the names.
-type Plot = &'static [(Zone, &'static [Object])];
+/// The events: the zone of the actor, and the objects it wants.
+type LockScenario = &'static [(LockZone, &'static [LockObject])];
 
 #[derive(Clone, Copy, Debug)]
-struct Locking {
-    plot: Plot,
-    /// Where the mover goes, one zone after the other.
-    way: &'static [Zone],
+struct LockModel {
+    scenario: LockScenario,
+    /// The zones through which the mover goes, in order.
+    route: &'static [LockZone],
     crashes: u8,
-    flaw: Option<Flaw>,
+    flaw: Option<LockFlaw>,
 }
 
-/// `Stage`, and how it ends.
+/// `LockingStage`, and the two ends of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Stage {
+enum LockStage {
     Trying,
     Queueing(usize),
     Pausing,
@@ -66,30 +67,30 @@ enum Stage {
     Dead,
 }
 
-/// `Job`.
+/// Mirrors `Job` of the code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Job {
-    stage: Stage,
+struct LockJob {
+    stage: LockStage,
     attempt: u8,
     failures: u8,
     /// The zones that take part, in the order in which they are queued for.
-    zones: Vec<Zone>,
-    granted: BTreeSet<Zone>,
-    /// Whether the mover was found with a grant.
+    zones: Vec<LockZone>,
+    granted: BTreeSet<LockZone>,
+    /// True if a grant came with the mover.
     saw: bool,
 }
 
-/// What `Locks` said so far, from which it can be made again.
+/// The contents of a `Locks`, from which it can be made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Table {
-    /// Events with their attempts.
-    held: Vec<(Event, u8)>,
-    waiting: Vec<(Event, u8)>,
+struct LockTableState {
+    /// Events that hold locks, with their attempts.
+    held: Vec<(LockEvent, u8)>,
+    waiting: Vec<(LockEvent, u8)>,
 }
 
-/// `Mesh`.
+/// Mirrors `BetweenZones` of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Says {
+enum LockMsg {
     Lock { waits: bool },
     Release,
     Granted { saw: bool },
@@ -97,69 +98,68 @@ enum Says {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Msg {
-    from: Zone,
-    to: Zone,
-    event: Event,
+struct LockEnvelope {
+    from: LockZone,
+    to: LockZone,
+    event: LockEvent,
     attempt: u8,
-    says: Says,
+    says: LockMsg,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    jobs: Vec<Job>,
-    tables: Vec<Table>,
-    /// Where the mover is, and how often it moved.
-    place: Zone,
+struct LockState {
+    jobs: Vec<LockJob>,
+    tables: Vec<LockTableState>,
+    /// The mover's zone, and the number of its moves.
+    place: LockZone,
     moved: usize,
-    /// Everything under way, oldest first.
-    messages: Vec<Msg>,
+    /// Every message under way, oldest first.
+    messages: Vec<LockEnvelope>,
     crashes: u8,
-    /// An event was executed on somebody whom it had not locked.
+    /// An event was executed on an object that it had not locked.
     unlocked: bool,
-    /// An event was executed without somebody who had left.
+    /// An event was executed without an object that had left.
     missed: bool,
 }
 
 /// One step of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
-    /// A message arrives.
-    Hear(Msg),
-    /// A pause is over.
-    Again(Event),
-    /// `WAIT_MAX`: nobody knows of a request any more.
-    Late(Event),
-    /// `look_after_grants`: a zone asks what became of a silent event, and hears.
-    Ask(Zone, Event),
-    /// The mover changes zones.
+enum LockAction {
+    Receive(LockEnvelope),
+    /// The pause after a failed attempt is over.
+    Again(LockEvent),
+    /// `WAIT_MAX`: no zone knows of a request any more.
+    Late(LockEvent),
+    /// `maintain_grants`: a zone asks about a silent event, and is answered.
+    Ask(LockZone, LockEvent),
+    /// The mover goes to its next zone.
     Move,
     /// A zone's primary crashes and its backup goes on.
-    Crash(Zone),
+    Crash(LockZone),
 }
 
-const EXCLUSIVE: &str = "nobody holds what somebody else holds";
-const LOCKED: &str = "whoever is in an event is locked where they are";
-const FOUND: &str = "nobody who is named is missed";
-const ENDS: &str = "every event ends, and nobody is left holding or waiting";
+const EXCLUSIVE: &str = "no two events hold one object";
+const LOCKED: &str = "an object in an event is locked in its zone";
+const FOUND: &str = "no named object is missed";
+const ENDS: &str = "every event ends, and no lock is left held or waited for";
 
-impl Model for Locking {
-    type State = State;
-    type Action = Action;
+impl Model for LockModel {
+    type State = LockState;
+    type Action = LockAction;
 
-    fn init_states(&self) -> Vec<State> {
-        let job = Job {
-            stage: Stage::Pausing,
+    fn init_states(&self) -> Vec<LockState> {
+        let job = LockJob {
+            stage: LockStage::Pausing,
             attempt: 0,
             failures: 0,
             zones: Vec::new(),
             granted: BTreeSet::new(),
             saw: false,
         };
-        vec![State {
-            jobs: vec![job; self.plot.len()],
-            tables: vec![Table::default(); usize::from(ZONES)],
-            place: self.way[0],
+        vec![LockState {
+            jobs: vec![job; self.scenario.len()],
+            tables: vec![LockTableState::default(); usize::from(ZONES)],
+            place: self.route[0],
             moved: 0,
             messages: Vec::new(),
             crashes: self.crashes,
@@ -168,15 +168,15 @@ impl Model for Locking {
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.calm_actions(state, actions);
-        actions.push(Action::Move);
+    fn actions(&self, state: &LockState, actions: &mut Vec<LockAction>) {
+        self.fault_free_actions(state, actions);
+        actions.push(LockAction::Move);
         if 0 < state.crashes {
-            actions.extend((0..ZONES).map(Action::Crash));
+            actions.extend((0..ZONES).map(LockAction::Crash));
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+    fn next_state(&self, state: &LockState, action: LockAction) -> Option<LockState> {
         let mut next = state.clone();
         next.step(self, action);
         (next != *state).then_some(next)
@@ -184,46 +184,46 @@ impl Model for Locking {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(EXCLUSIVE, |model: &Self, it: &State| {
+            Property::always(EXCLUSIVE, |model: &Self, it: &LockState| {
                 it.tables.iter().all(|it| model.is_exclusive(it))
             }),
-            Property::always(LOCKED, |_, it: &State| !it.unlocked),
-            Property::always(FOUND, |_, it: &State| !it.missed),
-            Property::always(ENDS, |model: &Self, it: &State| it.is_over() || !model.rests(it)),
-            Property::sometimes("an event is done in the queue", |_, it: &State| {
-                it.jobs.iter().any(|it| it.stage == Stage::Done && 0 < it.failures)
+            Property::always(LOCKED, |_, it: &LockState| !it.unlocked),
+            Property::always(FOUND, |_, it: &LockState| !it.missed),
+            Property::always(ENDS, |model: &Self, it: &LockState| it.is_over() || !model.is_at_rest(it)),
+            Property::sometimes("an event is done in the queue", |_, it: &LockState| {
+                it.jobs.iter().any(|it| it.stage == LockStage::Done && 0 < it.failures)
             }),
         ]
     }
 }
 
-impl Locking {
-    /// What happens without a fault.
-    fn calm_actions(&self, state: &State, actions: &mut Vec<Action>) {
+impl LockModel {
+    /// The steps that happen without a fault.
+    fn fault_free_actions(&self, state: &LockState, actions: &mut Vec<LockAction>) {
         let mut links = BTreeSet::new();
         let first = state.messages.iter().filter(|it| links.insert((it.from, it.to)));
-        actions.extend(first.map(|&it| Action::Hear(it)));
-        for event in 0..self.plot.len() as Event {
-            actions.extend([Action::Again(event), Action::Late(event)]);
-            actions.extend((0..ZONES).map(|zone| Action::Ask(zone, event)));
+        actions.extend(first.map(|&it| LockAction::Receive(it)));
+        for event in 0..self.scenario.len() as LockEvent {
+            actions.extend([LockAction::Again(event), LockAction::Late(event)]);
+            actions.extend((0..ZONES).map(|zone| LockAction::Ask(zone, event)));
         }
     }
 
-    fn rests(&self, state: &State) -> bool {
+    fn is_at_rest(&self, state: &LockState) -> bool {
         let mut actions = Vec::new();
-        self.calm_actions(state, &mut actions);
+        self.fault_free_actions(state, &mut actions);
         actions.into_iter().all(|it| self.next_state(state, it).is_none())
     }
 
-    fn home(&self, event: Event) -> Zone {
-        self.plot[usize::from(event)].0
+    fn coordinator(&self, event: LockEvent) -> LockZone {
+        self.scenario[usize::from(event)].0
     }
 
-    fn names(&self, event: Event) -> &'static [Object] {
-        self.plot[usize::from(event)].1
+    fn names(&self, event: LockEvent) -> &'static [LockObject] {
+        self.scenario[usize::from(event)].1
     }
 
-    fn is_exclusive(&self, table: &Table) -> bool {
+    fn is_exclusive(&self, table: &LockTableState) -> bool {
         let mut names = BTreeSet::new();
         table.held.iter().flat_map(|it| self.names(it.0)).all(|it| names.insert(it))
     }

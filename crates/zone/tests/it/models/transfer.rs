@@ -1,42 +1,43 @@
-//! Objects that change zones: never two owners that act, never none in the end, whoever crashes.
+//! Objects that change zones: never two owners that act, never none in the end, through any crash.
 //!
-//! Two zones, each with a primary and a backup, whose log may lack what was not acknowledged: a crash is one step, and
-//! takes any part of that away. An avatar goes from one to the other, and back. Its player sends numbered actions to
-//! whoever it believes to be its home, and sends them again. Messages are lost, arrive twice and overtake each other.
+//! Two zones, each with a primary and a backup, whose log may lack records that were not acknowledged: a crash is one
+//! step, and takes any part of those away. An avatar goes from one zone to the other, and back. Its player sends
+//! numbered actions to the zone that it believes to own its avatar, and sends them again. Messages are lost, arrive
+//! twice and overtake each other.
 //!
-//! Timers that send again fire when nothing is under way any more.
+//! Timers that send again fire when no message is under way any more.
 
 mod steps;
 mod tests;
 
-use super::log::Log;
+use super::model_log::ModelLog;
 use stateright::{Model, Property};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of the two zones.
-type Zone = usize;
+type TransferZone = usize;
 
-/// Rules switched off.
+/// Rules that are switched off to show that each is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flaw {
-    /// `Rule::FreezeOfferedObjects` is broken: things happen to an object that is offered to another zone.
+enum TransferFlaw {
+    /// `Rule::FreezeOfferedObjects` is broken: events change an object that is offered to another zone.
     OfferUnfrozen,
-    /// What was taken over is answered before that is acknowledged.
+    /// The answer to an offer is sent before the record that takes the object is acknowledged.
     TellEarly,
     /// An offer is sent before it is acknowledged.
     OfferEarly,
-    /// Who offers somebody forgets them at once.
+    /// The offering zone removes the object at once.
     ForgetEarly,
-    /// Items of the post are dealt with whenever they arrive.
+    /// Items of the post are taken whenever they arrive.
     TakeTwice,
-    /// The player's cursor does not travel.
+    /// The player's cursor does not travel with the avatar.
     CursorStays,
 }
 
-/// How far the search goes.
+/// The limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Bounds {
-    /// How often the avatar changes zones, and what its player wants to do.
+struct TransferBounds {
+    /// The number of transfers of the avatar, and of wishes of its player.
     trips: u8,
     wishes: u8,
     crashes: u8,
@@ -46,146 +47,146 @@ struct Bounds {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Transfer {
-    bounds: Bounds,
-    flaw: Option<Flaw>,
+struct TransferModel {
+    bounds: TransferBounds,
+    flaw: Option<TransferFlaw>,
 }
 
-/// What became of a wish: where and in which reign it was executed.
+/// The outcome of a wish: the zone and epoch of its execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Outcome {
+struct TransferOutcome {
     wish: u8,
-    zone: Zone,
+    zone: TransferZone,
     epoch: u8,
 }
 
-/// The avatar, with its player's row: what was executed is its state, its cursor, and the kept results.
+/// The avatar, with its player's row: the executed wishes are its state, its cursor, and the kept results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Avatar {
+struct TransferAvatar {
     incarnation: u8,
-    done: Vec<Outcome>,
+    done: Vec<TransferOutcome>,
 }
 
-/// `Item`.
+/// Mirrors `PostItem` of the code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Item {
-    Offer(Avatar),
+enum TransferItem {
+    Offer(TransferAvatar),
     Answer(bool),
 }
 
-/// What the log of a zone says.
+/// The state of a zone after a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Row {
-    avatar: Option<Avatar>,
+struct TransferZoneState {
+    avatar: Option<TransferAvatar>,
     offered: bool,
-    /// Everything ever posted to the other zone, and how much of it arrived.
-    posted: Vec<Item>,
+    /// Everything ever posted to the other zone, and the number of items that arrived.
+    posted: Vec<TransferItem>,
     delivered: usize,
     taken: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Primary {
+struct TransferPrimary {
     epoch: u8,
-    log: Log<Row>,
-    /// Items up to this were sent.
+    log: ModelLog<TransferZoneState>,
+    /// The number of items sent.
     sent: usize,
-    /// When all is safe: a receipt for the other zone, results for the player, and that it is in.
+    /// To be sent when all is safe: a receipt for the other zone, results for the player, and its arrival.
     owed: bool,
     results: BTreeSet<u8>,
     arrived: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Says {
-    /// From the other zone.
-    Post(usize, Item),
+enum TransferToZone {
+    /// A post item, or its receipt, from the other zone.
+    Post(usize, TransferItem),
     Posted(usize),
-    /// From the player.
+    /// A numbered action from the player.
     Act(u8),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Msg {
-    To(Zone, Says),
-    /// To the player: the result of a wish, and where the avatar lives.
-    Result(Outcome),
-    Arrived(Zone, u8),
+enum TransferMsg {
+    To(TransferZone, TransferToZone),
+    /// To the player: the result of a wish, and the zone of the avatar.
+    Result(TransferOutcome),
+    Arrived(TransferZone, u8),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Player {
-    home: Zone,
+struct TransferPlayer {
+    owner: TransferZone,
     incarnation: u8,
-    heard: BTreeMap<u8, Outcome>,
+    heard: BTreeMap<u8, TransferOutcome>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    zones: [Primary; 2],
-    player: Player,
-    messages: BTreeSet<Msg>,
-    left: Bounds,
+struct TransferState {
+    zones: [TransferPrimary; 2],
+    player: TransferPlayer,
+    messages: BTreeSet<TransferMsg>,
+    left: TransferBounds,
 }
 
 /// One step of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Action {
-    /// A message arrives; it arrives, and will once more; it is lost.
-    Hear(Msg),
-    HearTwice(Msg),
-    Lose(Msg),
-    /// An offer arrives, and an event holds the very place.
-    Decline(Msg),
-    /// Whatever a primary wrote is acknowledged, and may be told.
-    Safe(Zone),
+enum TransferAction {
+    /// A message arrives; it arrives, and stays to arrive once more; it is lost.
+    Receive(TransferMsg),
+    ReceiveTwice(TransferMsg),
+    Lose(TransferMsg),
+    /// An offer arrives, and an event holds a lock at its place.
+    Decline(TransferMsg),
+    /// All records of a primary are acknowledged, and may be announced.
+    Safe(TransferZone),
     /// The avatar is beyond the border.
-    Offer(Zone),
-    /// What was posted is posted again.
-    PostAgain(Zone),
+    Offer(TransferZone),
+    /// A zone sends undelivered post again.
+    PostAgain(TransferZone),
     /// The player sends a wish, for the first time or again.
     Send(u8),
-    /// The player finds out where its avatar is.
+    /// The player finds out which zone owns its avatar.
     Search,
     /// A primary crashes; its backup has this many of the records that it had not acknowledged.
-    Crash(Zone, usize),
+    Crash(TransferZone, usize),
 }
 
-const ONE_ACTS: &str = "never two zones act for somebody";
+const ONE_ACTS: &str = "never two zones act for one object";
 const ONE_EACH: &str = "an incarnation has one owner";
 const IN_ORDER: &str = "actions are executed once and in order";
-const HEARD_IS_TRUE: &str = "what the player was told has happened to its avatar, as told";
-const OWNED: &str = "somebody has everybody";
-const ENDS: &str = "in the end somebody acts for everybody, and every wish is answered";
+const HEARD_IS_TRUE: &str = "every result that the player was told has happened to its avatar";
+const OWNED: &str = "every object has an owner";
+const ENDS: &str = "in the end a zone acts for every object, and every wish is answered";
 
-impl Model for Transfer {
-    type State = State;
-    type Action = Action;
+impl Model for TransferModel {
+    type State = TransferState;
+    type Action = TransferAction;
 
-    fn init_states(&self) -> Vec<State> {
-        let mut zones = [Primary::default(), Primary::default()];
-        zones[0].log.safe.avatar = Some(Avatar { incarnation: 1, done: Vec::new() });
-        let player = Player { home: 0, incarnation: 1, heard: BTreeMap::new() };
-        vec![State { zones, player, messages: BTreeSet::new(), left: self.bounds }]
+    fn init_states(&self) -> Vec<TransferState> {
+        let mut zones = [TransferPrimary::default(), TransferPrimary::default()];
+        zones[0].log.safe.avatar = Some(TransferAvatar { incarnation: 1, done: Vec::new() });
+        let player = TransferPlayer { owner: 0, incarnation: 1, heard: BTreeMap::new() };
+        vec![TransferState { zones, player, messages: BTreeSet::new(), left: self.bounds }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.calm_actions(state, actions);
+    fn actions(&self, state: &TransferState, actions: &mut Vec<TransferAction>) {
+        self.fault_free_actions(state, actions);
         let left = state.left;
         for msg in &state.messages {
-            actions.extend((0 < left.repeats).then(|| Action::HearTwice(msg.clone())));
-            actions.extend((0 < left.losses).then(|| Action::Lose(msg.clone())));
-            actions.extend((0 < left.declines).then(|| Action::Decline(msg.clone())));
+            actions.extend((0 < left.repeats).then(|| TransferAction::ReceiveTwice(msg.clone())));
+            actions.extend((0 < left.losses).then(|| TransferAction::Lose(msg.clone())));
+            actions.extend((0 < left.declines).then(|| TransferAction::Decline(msg.clone())));
         }
         for zone in [0, 1] {
             if 0 < left.crashes {
                 let tail = state.zones[zone].log.tail.len();
-                actions.extend((0..=tail).map(|it| Action::Crash(zone, it)));
+                actions.extend((0..=tail).map(|it| TransferAction::Crash(zone, it)));
             }
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+    fn next_state(&self, state: &TransferState, action: TransferAction) -> Option<TransferState> {
         let mut next = state.clone();
         next.step(self, action);
         (next != *state).then_some(next)
@@ -193,43 +194,52 @@ impl Model for Transfer {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(ONE_ACTS, |model: &Self, it: &State| {
+            Property::always(ONE_ACTS, |model: &Self, it: &TransferState| {
                 it.zones.iter().filter(|it| it.log.now().acts(model.flaw)).count() <= 1
             }),
-            Property::always(ONE_EACH, |_, it: &State| {
+            Property::always(ONE_EACH, |_, it: &TransferState| {
                 let mut seen = BTreeSet::new();
                 it.avatars().all(|it| seen.insert(it.incarnation))
             }),
-            Property::always(IN_ORDER, |_, it: &State| {
+            Property::always(IN_ORDER, |_, it: &TransferState| {
                 it.avatars().all(|it| it.done.iter().map(|it| it.wish).eq(1..=it.done.len() as u8))
             }),
-            Property::always(HEARD_IS_TRUE, |_, it: &State| {
+            Property::always(HEARD_IS_TRUE, |_, it: &TransferState| {
                 let last = it.avatars().max_by_key(|it| it.incarnation);
                 it.player.heard.values().all(|heard| last.is_none_or(|it| it.done.contains(heard)))
             }),
-            Property::always(OWNED, |_, it: &State| it.avatars().next().is_some()),
-            Property::always(ENDS, |model: &Self, it: &State| it.is_over(model) || !model.rests(it)),
-            Property::sometimes("it arrives after both ends crashed", |model: &Self, it: &State| {
-                model.bounds.crashes < 2 || it.is_over(model) && it.zones.iter().all(|it| 0 < it.epoch)
+            Property::always(OWNED, |_, it: &TransferState| it.avatars().next().is_some()),
+            Property::always(ENDS, |model: &Self, it: &TransferState| {
+                it.is_over(model) || !model.is_at_rest(it)
             }),
+            Property::sometimes(
+                "the avatar arrives after both zones crashed",
+                |model: &Self, it: &TransferState| {
+                    model.bounds.crashes < 2 || it.is_over(model) && it.zones.iter().all(|it| 0 < it.epoch)
+                },
+            ),
         ]
     }
 }
 
-impl Transfer {
-    /// What happens without a fault.
-    fn calm_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend(state.messages.iter().map(|it| Action::Hear(it.clone())));
+impl TransferModel {
+    /// The steps that happen without a fault.
+    fn fault_free_actions(&self, state: &TransferState, actions: &mut Vec<TransferAction>) {
+        actions.extend(state.messages.iter().map(|it| TransferAction::Receive(it.clone())));
         for zone in [0, 1] {
-            actions.extend([Action::Safe(zone), Action::Offer(zone), Action::PostAgain(zone)]);
+            actions.extend([
+                TransferAction::Safe(zone),
+                TransferAction::Offer(zone),
+                TransferAction::PostAgain(zone),
+            ]);
         }
-        actions.push(Action::Search);
-        actions.extend((1..=self.bounds.wishes).map(Action::Send));
+        actions.push(TransferAction::Search);
+        actions.extend((1..=self.bounds.wishes).map(TransferAction::Send));
     }
 
-    fn rests(&self, state: &State) -> bool {
+    fn is_at_rest(&self, state: &TransferState) -> bool {
         let mut actions = Vec::new();
-        self.calm_actions(state, &mut actions);
+        self.fault_free_actions(state, &mut actions);
         actions.into_iter().all(|it| self.next_state(state, it).is_none())
     }
 }

@@ -1,15 +1,15 @@
-//! A drawing of any policy's area of interest, by asking the policy itself: the darker, the more
-//! relevant. So a policy that somebody adds is drawn without another line of code.
+//! A drawing of any policy's area of interest, made by asking the policy for the relevance of every cell: the darker,
+//! the more relevant. So a policy that a researcher adds is drawn without another line of code.
 
-use interest::{Policy, Reach, Sight, Slot};
+use interest::{Policy, PolicyReach, Slot, SubjectView};
 use space::{Heading, Position};
 use std::fmt::Write as _;
 
 const CELLS: i32 = 56;
 const CELL_PIXELS: i32 = 4;
 
-/// The area of interest of an observer in the middle, who looks to the right, as SVG. `half` is how
-/// far the drawing reaches from the middle, in millimetres.
+/// The area of interest of an observer in the middle that looks to the right, as SVG. `half` is half of the drawing's
+/// side, in millimetres.
 pub(super) fn draw(policy: &dyn Policy, half: i32) -> String {
     let side = CELLS * CELL_PIXELS;
     let mut svg = format!(
@@ -37,10 +37,10 @@ fn relevance_at(policy: &dyn Policy, half: i32, column: i32, row: i32) -> f32 {
     let centre = |cell: i32| i64::from(half) * i64::from(2 * cell + 1 - CELLS) / i64::from(CELLS);
     // Rows count downwards, y upwards.
     let there = Position::saturating(centre(column), -centre(row));
-    let sight = Sight::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there);
+    let sight = SubjectView::new(Slot(0), Position::ORIGIN, Heading::EAST.unit(), Slot(1), there);
     match policy.reach() {
-        // Nobody asks the policy there.
-        Reach::Within(reach) if (reach.millimetres() as f32) < sight.distance() => 0.0,
+        // The engine does not ask a policy beyond its reach.
+        PolicyReach::Within(reach) if (reach.millimetres() as f32) < sight.distance() => 0.0,
         _ => policy.relevance(&sight).clamp(0.0, 1.0),
     }
 }

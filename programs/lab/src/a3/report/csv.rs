@@ -1,22 +1,22 @@
-//! Plain tables for other programs.
+//! The results as CSV, for other programs.
 
-use crate::a3::{Ran, Results};
+use crate::a3::{A3Parameters, A3Results};
 use std::fmt::Write as _;
 
-/// The rows, one line each.
-pub fn rows_csv(results: &Results) -> String {
+/// All rows of the results, one line each.
+pub fn rows_csv(results: &A3Results) -> String {
     let mut text = String::from(
         "setting,seed,world,view,critical,critical_of_circle,angle,speed_min,speed_max,pause,check_ms,sizes,runs,seconds,\
          avatars,policy,average,average_spread,maximum,\
          average_with_headers,maximum_with_headers,paper_average,paper_maximum\n",
     );
-    let ran = ran(results);
+    let parameters = parameters(results);
     for row in &results.rows {
         let real = |it: Option<f64>| it.map_or(String::new(), |it| format!("{it:.1}"));
         let whole = |it: Option<u32>| it.map_or(String::new(), |it| it.to_string());
         let _ = writeln!(
             text,
-            "{ran},{},{},{:.1},{:.1},{:.1},{},{},{},{}",
+            "{parameters},{},{},{:.1},{:.1},{:.1},{},{},{},{}",
             row.avatars,
             row.policy,
             row.average,
@@ -31,8 +31,8 @@ pub fn rows_csv(results: &Results) -> String {
     text
 }
 
-fn ran(results: &Results) -> String {
-    let Ran {
+fn parameters(results: &A3Results) -> String {
+    let A3Parameters {
         runs,
         seconds,
         world,
@@ -53,7 +53,7 @@ fn ran(results: &Results) -> String {
 }
 
 /// The quality per policy and band, one line each.
-pub fn quality_csv(results: &Results) -> String {
+pub fn quality_csv(results: &A3Results) -> String {
     let mut text =
         String::from("policy,band,samples,unknown_percent,age_mean_ms,age_p99_ms,error_mean_m,error_p99_m\n");
     for row in &results.quality {

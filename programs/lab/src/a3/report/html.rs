@@ -1,41 +1,42 @@
-//! The report as one page that needs nothing else.
+//! The report as one HTML page without external files.
 
-use super::verdict::{Beside, Verdict, finding, savings_beside, verdicts};
+use super::verdict::{A3Verdict, SavingComparison, finding, savings_beside, verdicts};
 use super::{ReportError, area};
-use crate::a3::{Candidate, Results, Row, Setting};
+use crate::a3::{A3Results, A3Row, A3Setting, Candidate};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("report.html");
 
-/// Everything the template speaks of.
+/// Everything that the template of the page shows.
 #[derive(Serialize)]
-struct Page<'a> {
-    results: &'a Results,
-    rows: Vec<&'a [Row]>,
-    savings: Vec<Beside>,
-    verdicts: Vec<Verdict>,
+struct A3Page<'a> {
+    results: &'a A3Results,
+    rows: Vec<&'a [A3Row]>,
+    savings: Vec<SavingComparison>,
+    verdicts: Vec<A3Verdict>,
     shares_walks: bool,
     finding: String,
     figures: &'a [&'a str],
-    areas: Vec<Area>,
+    areas: Vec<AreaDrawing>,
     overhead: usize,
 }
 
 #[derive(Serialize)]
-struct Area {
+struct AreaDrawing {
     policy: String,
     svg: String,
 }
 
-/// Fills in the page.
+/// Fills in the template of the page.
 pub(super) fn page(
-    setting: &Setting,
+    setting: &A3Setting,
     candidates: &[Candidate],
-    results: &Results,
+    results: &A3Results,
     figures: &[&str],
 ) -> Result<String, ReportError> {
-    let page = Page {
+    let page = A3Page {
         results,
+        // `chunks` panics at zero, which an empty list of candidates would give.
         rows: results.rows.chunks(candidates.len().max(1)).collect(),
         savings: savings_beside(results),
         verdicts: verdicts(results),
@@ -48,12 +49,12 @@ pub(super) fn page(
     crate::report::fill(TEMPLATE, page)
 }
 
-/// A drawing per policy, a little wider than the view.
-fn areas(setting: &Setting, candidates: &[Candidate]) -> Vec<Area> {
+/// One drawing per policy, a little wider than the view.
+fn areas(setting: &A3Setting, candidates: &[Candidate]) -> Vec<AreaDrawing> {
     let half = (setting.view.millimetres() as f32 * 1.15) as i32;
     let draw = |it: &Candidate| {
         let policy = it.policy(setting).ok()?;
-        Some(Area { policy: it.name().into(), svg: area::draw(policy.as_ref(), half) })
+        Some(AreaDrawing { policy: it.name().into(), svg: area::draw(policy.as_ref(), half) })
     };
     candidates.iter().filter_map(draw).collect()
 }

@@ -1,4 +1,4 @@
-//! The results as people and programs want them: terminal tables, JSON, CSV, figures, one HTML page.
+//! The report of the experiment: tables for a terminal, JSON, CSV, figures, one HTML page.
 
 mod area;
 mod csv;
@@ -10,23 +10,23 @@ mod verdict;
 pub use crate::report::{ReportError, prepare};
 pub use csv::{quality_csv, rows_csv};
 pub use table::tables;
-pub use verdict::{About, Verdict, failures, misfit, verdicts};
+pub use verdict::{A3Verdict, ClaimSubject, failures, misfit, verdicts};
 
-use super::{Candidate, Results, Setting};
+use super::{A3Results, A3Setting, Candidate};
 use std::path::Path;
 
 /// The results as JSON, ending in a line break.
-pub fn json(results: &Results) -> String {
+pub fn json(results: &A3Results) -> String {
     let text = serde_json::to_string_pretty(results).expect("results are plain data");
     text + "\n"
 }
 
-/// Writes the whole report into `directory`: `report.html` and, each in a file of its own, what it shows.
+/// Writes the whole report into `directory`: `report.html` and each of its figures and tables in a file of its own.
 pub fn write(
     directory: &Path,
-    setting: &Setting,
+    setting: &A3Setting,
     candidates: &[Candidate],
-    results: &Results,
+    results: &A3Results,
 ) -> Result<(), ReportError> {
     prepare(directory)?;
     let average = figures::average(results)?;

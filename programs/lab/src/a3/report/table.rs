@@ -1,15 +1,15 @@
-//! The results for a terminal.
+//! The results as tables for a terminal.
 
 use super::verdict::{finding, misfit, savings_beside, verdicts};
-use crate::a3::{Results, Row};
+use crate::a3::{A3Results, A3Row};
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Everything, as text.
-pub fn tables(results: &Results) -> String {
-    let ran = &results.options;
+/// All tables as text, for a terminal.
+pub fn tables(results: &A3Results) -> String {
+    let parameters = &results.options;
     let mut parts = vec![heading(results)];
     let title = |what: &str, of: &str| format!("{what}, {of}");
-    let beside = match (ran.sizes, ran.comparable) {
+    let beside = match (parameters.sizes, parameters.comparable) {
         ("wire", _) => "bytes/s of payload (with headers)",
         (_, true) => "bytes/s: ours (the paper's)",
         (_, false) => "bytes/s",
@@ -50,25 +50,25 @@ pub fn tables(results: &Results) -> String {
     parts.join("\n\n") + "\n"
 }
 
-fn heading(results: &Results) -> String {
-    let ran = &results.options;
+fn heading(results: &A3Results) -> String {
+    let parameters = &results.options;
     format!(
         "A³, setting {}: square {} m, view {} m, critical {} m ({} m for the attenuated circle), angle {}°, walking {} to {} m/s, pauses to {} s, \
          checked every {} ms, {} runs of {} s, seed {}, sizes {}",
         results.setting,
-        ran.world,
-        ran.view,
-        ran.critical,
-        ran.critical_of_circle,
-        ran.angle,
-        ran.speed.0,
-        ran.speed.1,
-        ran.pause,
-        ran.check_ms,
-        ran.runs,
-        ran.seconds,
+        parameters.world,
+        parameters.view,
+        parameters.critical,
+        parameters.critical_of_circle,
+        parameters.angle,
+        parameters.speed.0,
+        parameters.speed.1,
+        parameters.pause,
+        parameters.check_ms,
+        parameters.runs,
+        parameters.seconds,
         results.seed,
-        ran.sizes,
+        parameters.sizes,
     )
 }
 
@@ -83,21 +83,22 @@ fn new_table<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Table {
     table
 }
 
-/// Numbers stand to the right, so that digits stand below digits.
+/// Aligns numbers to the right, so that their digits line up.
 fn align(mut table: Table) -> Table {
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table
 }
 
-fn policies(results: &Results) -> impl Iterator<Item = &str> {
+fn policies(results: &A3Results) -> impl Iterator<Item = &str> {
     results.quality.iter().map(|it| it.policy.as_str())
 }
 
-fn traffic(results: &Results, of: impl Fn(&Row) -> (f64, Option<f64>)) -> Table {
+fn traffic(results: &A3Results, of: impl Fn(&A3Row) -> (f64, Option<f64>)) -> Table {
     let mut table = new_table(["avatars"].into_iter().chain(policies(results)));
     let columns = results.quality.len();
+    // `chunks` panics at zero, which an empty list of candidates would give.
     for rows in results.rows.chunks(columns.max(1)) {
-        let cell = |row: &Row| match of(row) {
+        let cell = |row: &A3Row| match of(row) {
             (ours, Some(beside)) => format!("{ours:.0} ({beside:.0})"),
             (ours, None) => format!("{ours:.0}"),
         };
@@ -106,7 +107,7 @@ fn traffic(results: &Results, of: impl Fn(&Row) -> (f64, Option<f64>)) -> Table 
     align(table)
 }
 
-fn savings(results: &Results) -> Table {
+fn savings(results: &A3Results) -> Table {
     let mut table = new_table(["policy", "average", "maximum"]);
     for it in savings_beside(results) {
         let cell = |(ours, paper): (f64, Option<f64>)| match paper {
@@ -118,7 +119,7 @@ fn savings(results: &Results) -> Table {
     align(table)
 }
 
-fn claims(results: &Results) -> Table {
+fn claims(results: &A3Results) -> Table {
     let mut table = new_table(["claim", "paper", "ours", "may differ by", "verdict"]);
     for it in verdicts(results) {
         let verdict = if it.holds { "holds" } else { "does not come out" };
@@ -134,7 +135,7 @@ fn claims(results: &Results) -> Table {
     align(table)
 }
 
-fn together(results: &Results) -> Table {
+fn together(results: &A3Results) -> Table {
     let mut table = new_table(["policies", "ours", "paper"]);
     for it in &results.together {
         let number = |value: Option<f64>| value.map_or(String::from("–"), |it| format!("{it:.2}"));
@@ -144,7 +145,7 @@ fn together(results: &Results) -> Table {
     align(table)
 }
 
-fn quality(results: &Results) -> Table {
+fn quality(results: &A3Results) -> Table {
     let bands = results.quality.iter().take(1).flat_map(|it| it.bands.iter().map(|it| it.band));
     let mut table = new_table(["relevance (A³)"].into_iter().chain(policies(results)));
     for (band, name) in bands.enumerate() {
@@ -171,10 +172,10 @@ fn quality(results: &Results) -> Table {
     align(table)
 }
 
-fn turns(results: &Results) -> Table {
+fn turns(results: &A3Results) -> Table {
     let mut table = new_table(["policy", "turns", "close by", "everything in view"]);
     for row in &results.turns {
-        let waits = |it: &crate::a3::Waits| format!("{:.0} / {}", it.mean_ms, it.p99_ms);
+        let waits = |it: &crate::a3::WaitStatistics| format!("{:.0} / {}", it.mean_ms, it.p99_ms);
         table.add_row([row.policy.clone(), row.turns.to_string(), waits(&row.close), waits(&row.all)]);
     }
     align(table)

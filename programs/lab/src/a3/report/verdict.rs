@@ -1,62 +1,63 @@
-//! The paper's claims, one by one, and whether they come out.
+//! Verdicts on the paper's claims, one by one.
 
-use crate::a3::{FITTED_WORLD, Results, STATED_WORLD, paper};
+use crate::a3::{A3Results, FITTED_WORLD, STATED_WORLD, paper};
 use serde::Serialize;
 
-/// One claim.
+/// The verdict on one claim of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
-    /// What the paper says.
+pub struct A3Verdict {
+    /// The claim in words, with its unit.
     pub claim: String,
-    /// What it is about.
-    pub about: About,
-    /// Its number.
+    /// Number of the paper that the claim concerns.
+    pub about: ClaimSubject,
+    /// The number that the paper printed.
     pub paper: f64,
-    /// Ours.
+    /// The number that was measured here.
     pub ours: f64,
-    /// How far apart they may be to agree, in points.
+    /// The most by which they may differ to agree, in points.
     pub tolerance: f64,
-    /// Whether they agree.
+    /// True if the two numbers agree.
     pub holds: bool,
 }
 
-/// What a claim is about.
+/// The subject of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum About {
+pub enum ClaimSubject {
     /// A saving of average bandwidth.
     AverageSaving,
-    /// A saving of maximum bandwidth. Each maximum is one second of all runs: it grows with their number, and how many the
-    /// paper made is not printed. It is shown beside the paper's, and no exit code hangs on it.
+    /// A saving of maximum bandwidth. Each maximum is one second of all runs: it grows with their number, and how many
+    /// the paper made is not printed. It is shown beside the paper's, and no exit code hangs on it.
     MaximumSaving,
-    /// Bandwidth without management.
+    /// Bandwidth without any interest management.
     Traffic,
 }
 
-/// How near an average saving must come, in points; the tables themselves scatter by as much.
+/// Tolerance of an average saving, in points; the tables themselves scatter by as much.
 const AVERAGE_POINTS: f64 = 3.0;
-/// The attenuated circle is described too vaguely for more.
+/// Tolerance for the attenuated circle: the paper describes it too vaguely for a smaller one.
 const ATTENUATED_POINTS: f64 = 5.0;
 const MAXIMUM_POINTS: f64 = 5.0;
-/// Bandwidth without management is plain arithmetic.
+/// Tolerance of the bandwidth without management, in per cent: that is plain arithmetic.
 const TRAFFIC_PERCENT: f64 = 1.0;
 
-impl Verdict {
-    fn new(about: About, claim: String, paper: f64, ours: f64, tolerance: f64) -> Self {
+impl A3Verdict {
+    fn new(about: ClaimSubject, claim: String, paper: f64, ours: f64, tolerance: f64) -> Self {
         Self { claim, about, paper, ours, tolerance, holds: (ours - paper).abs() <= tolerance }
     }
 }
 
-/// Whether the paper says something about all of what was run: its policies, and numbers of avatars that it tried.
-fn is_judged(results: &Results) -> bool {
+/// Returns whether the paper's claims apply to the results: they have its policies, and only avatar counts that it
+/// tried.
+fn is_judged(results: &A3Results) -> bool {
     let is_there = |policy: &&str| results.savings.average.contains_key(*policy);
-    let of_the_paper = |it: &&crate::a3::Row| paper::POLICIES.contains(&it.policy.as_str());
+    let of_the_paper = |it: &&crate::a3::A3Row| paper::POLICIES.contains(&it.policy.as_str());
     paper::POLICIES[..4].iter().all(is_there)
         && results.rows.iter().filter(of_the_paper).all(|it| it.paper_average.is_some())
 }
 
-/// A verdict per claim; none if the paper says nothing about what was run.
-pub fn verdicts(results: &Results) -> Vec<Verdict> {
+/// The verdicts on all claims; empty if the paper's claims do not apply.
+pub fn verdicts(results: &A3Results) -> Vec<A3Verdict> {
     if !is_judged(results) {
         return Vec::new();
     }
@@ -74,24 +75,24 @@ pub fn verdicts(results: &Results) -> Vec<Verdict> {
     verdicts
 }
 
-/// What A³ saves of one policy, and what the paper says of it, if it says anything about what was run.
+/// The saving of A³ against one policy, with the paper's number beside it if that applies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Beside {
+pub(super) struct SavingComparison {
     pub(super) policy: String,
     pub(super) average: (f64, Option<f64>),
     pub(super) maximum: (f64, Option<f64>),
 }
 
-/// What A³ saves of every policy, in the order they were run: also of those that the paper does not know. Nothing if A³
-/// was not among them.
-pub(super) fn savings_beside(results: &Results) -> Vec<Beside> {
+/// The savings of A³ against every policy, in the order of the runs, also against those that the paper does not have.
+/// Empty if A³ was not run.
+pub(super) fn savings_beside(results: &A3Results) -> Vec<SavingComparison> {
     if results.quality.iter().all(|it| it.policy != "a3") {
         return Vec::new();
     }
     let is_judged = is_judged(results);
     let beside = |policy: &String| {
         let paper = paper::savings(policy).filter(|_| is_judged);
-        Some(Beside {
+        Some(SavingComparison {
             average: (*results.savings.average.get(policy)?, paper.map(|it| it.0)),
             maximum: (*results.savings.maximum.get(policy)?, paper.map(|it| it.1)),
             policy: policy.clone(),
@@ -101,15 +102,15 @@ pub(super) fn savings_beside(results: &Results) -> Vec<Beside> {
 }
 
 /// A saving of the average and of the maximum, in per cent.
-fn savings(claim: &str, paper: (f64, f64), ours: (f64, f64), points: f64) -> [Verdict; 2] {
+fn savings(claim: &str, paper: (f64, f64), ours: (f64, f64), points: f64) -> [A3Verdict; 2] {
     let say = |of: &str| format!("{claim}, {of}, %");
     [
-        Verdict::new(About::AverageSaving, say("average"), paper.0, ours.0, points),
-        Verdict::new(About::MaximumSaving, say("maximum"), paper.1, ours.1, MAXIMUM_POINTS),
+        A3Verdict::new(ClaimSubject::AverageSaving, say("average"), paper.0, ours.0, points),
+        A3Verdict::new(ClaimSubject::MaximumSaving, say("maximum"), paper.1, ours.1, MAXIMUM_POINTS),
     ]
 }
 
-fn traffic(results: &Results) -> Option<Verdict> {
+fn traffic(results: &A3Results) -> Option<A3Verdict> {
     let differences = results
         .rows
         .iter()
@@ -117,18 +118,18 @@ fn traffic(results: &Results) -> Option<Verdict> {
         .filter_map(|it| it.paper_average.map(|printed| 100.0 * (it.average / f64::from(printed) - 1.0)));
     let worst = differences.max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
     let claim = "traffic without management, worst difference, %".into();
-    Some(Verdict::new(About::Traffic, claim, 0.0, worst, TRAFFIC_PERCENT))
+    Some(A3Verdict::new(ClaimSubject::Traffic, claim, 0.0, worst, TRAFFIC_PERCENT))
 }
 
-/// The claims that hold or fall with the setting and do not come out.
-pub fn failures(results: &Results) -> Vec<Verdict> {
-    let judged = |it: &Verdict| it.about != About::MaximumSaving;
+/// The claims that do not hold, without those about maxima.
+pub fn failures(results: &A3Results) -> Vec<A3Verdict> {
+    let judged = |it: &A3Verdict| it.about != ClaimSubject::MaximumSaving;
     verdicts(results).into_iter().filter(|it| judged(it) && !it.holds).collect()
 }
 
-/// How far A³'s four average savings are from the paper's: the root of the mean square difference, in points, by which
-/// `scripts/fit-a3.sh` chooses the fitted setting; none if the paper says nothing about what was run.
-pub fn misfit(results: &Results) -> Option<f64> {
+/// Root mean square difference of A³'s four average savings from the paper's, in points. `scripts/fit-a3.sh` chooses
+/// the fitted setting by it. `None` if the paper's claims do not apply.
+pub fn misfit(results: &A3Results) -> Option<f64> {
     if !is_judged(results) {
         return None;
     }
@@ -141,8 +142,8 @@ pub fn misfit(results: &Results) -> Option<f64> {
     Some((policies.iter().map(square).sum::<f64>() / policies.len() as f64).sqrt())
 }
 
-/// What the report says about the world's size, and about whether the paper can be compared with.
-pub(super) fn finding(results: &Results) -> String {
+/// The sentence of the report about the world's size, and whether the paper's tables apply.
+pub(super) fn finding(results: &A3Results) -> String {
     let options = &results.options;
     let here = format!("This report uses a square of {}.", options.world);
     if options.view != paper::VIEW {

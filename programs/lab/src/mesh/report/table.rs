@@ -1,19 +1,19 @@
 //! The results as tables, for a terminal and for the page.
 
-use crate::mesh::case::{Measured, Times};
+use crate::mesh::case::{MeshMeasurement, TimeStatistics};
 use crate::mesh::claims::claims;
-use crate::mesh::results::{Results, Row};
+use crate::mesh::results::{MeshResults, MeshRow};
 use crate::report::Section;
 
-/// Everything, as text.
-pub fn tables(results: &Results) -> String {
+/// All tables as text, for a terminal.
+pub fn tables(results: &MeshResults) -> String {
     let mut parts = vec![heading(results)];
     parts.extend(sections(results).iter().map(Section::text));
     parts.push(crate::report::verdicts(claims(results), String::new(), 2).text());
     parts.join("\n\n") + "\n"
 }
 
-fn heading(results: &Results) -> String {
+fn heading(results: &MeshResults) -> String {
     let it = &results.setting;
     format!(
         "Mesh of zone servers: seed {}, {} events, {} µs of a server's time per message in or out; clients 10 to 300 ms away \
@@ -23,12 +23,12 @@ fn heading(results: &Results) -> String {
 }
 
 /// A table for every part that was run, the verdicts aside.
-pub(super) fn sections(results: &Results) -> Vec<Section> {
+pub(super) fn sections(results: &MeshResults) -> Vec<Section> {
     let parts = [
         timed("Experiment 1: clients at borders", BORDERS, &results.borders, results.setting.events),
         timed("Experiment 2: one server and three", SERVERS, &results.servers, results.setting.events),
         far("Servers far apart, one way; all clients at borders", DISTANCE, &results.distance),
-        far("Clients who live within range of a border", SHARE, &results.share),
+        far("Clients that live within range of a border", SHARE, &results.share),
         scaled("Ever larger worlds", SCALING, &results.scaling),
         tortured(results),
     ];
@@ -37,19 +37,19 @@ pub(super) fn sections(results: &Results) -> Vec<Section> {
 
 const BORDERS: &str = "200 clients on three servers. Near borders it is six times as crowded as anywhere; the third line has \
                        that crowd without the borders.";
-const SERVERS: &str = "The same world on one server and on three. Times of events are from wish to answer, without the \
+const SERVERS: &str = "The same world on one server and on three. Times of events are from action to answer, without the \
                        client's line; a lost message costs a round trip of that line.";
 const DISTANCE: &str = "The backup of a server always stands beside it.";
 const SHARE: &str = "200 clients on three servers.";
 const SCALING: &str = "Each zone is a square of 480 m, eight times as wide as players see. A unit of work is an input taken or \
                        a message sent by a server or a backup. In a larger world more zones have neighbours on all sides.";
 
-fn timed(title: &str, note: &str, rows: &[Row], events: u64) -> Section {
+fn timed(title: &str, note: &str, rows: &[MeshRow], events: u64) -> Section {
     let thousands = (1..=events / 1_000).map(|it| format!("{} events, s", it * 1_000));
     let more =
         ["event, mean ms", "p99", "busiest server", "near borders", "of several zones /s", "failovers"];
     let header = [String::new()].into_iter().chain(thousands).chain(more.map(str::to_owned)).collect();
-    let line = |row: &Row| {
+    let line = |row: &MeshRow| {
         let it = &row.measured;
         let seconds = (0..events as usize / 1_000).map(|number| seconds(it, number));
         let more = [
@@ -65,15 +65,15 @@ fn timed(title: &str, note: &str, rows: &[Row], events: u64) -> Section {
     Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
-fn seconds(it: &Measured, number: usize) -> String {
+fn seconds(it: &MeshMeasurement, number: usize) -> String {
     it.seconds.get(number).map_or_else(|| "never".to_owned(), |it| format!("{it:.1}"))
 }
 
-fn pair(it: &Times) -> String {
+fn pair(it: &TimeStatistics) -> String {
     if it.samples == 0 { "–".to_owned() } else { format!("{:.1} / {:.1}", it.p50, it.p99) }
 }
 
-fn far(title: &str, note: &str, rows: &[Row]) -> Section {
+fn far(title: &str, note: &str, rows: &[MeshRow]) -> Section {
     let header = [
         "",
         "events /s",
@@ -85,7 +85,7 @@ fn far(title: &str, note: &str, rows: &[Row]) -> Section {
         "messages per client and s",
         "of these between zones",
     ];
-    let line = |row: &Row| {
+    let line = |row: &MeshRow| {
         let it = &row.measured;
         vec![
             row.name.clone(),
@@ -103,7 +103,7 @@ fn far(title: &str, note: &str, rows: &[Row]) -> Section {
     Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
-fn scaled(title: &str, note: &str, rows: &[Row]) -> Section {
+fn scaled(title: &str, note: &str, rows: &[MeshRow]) -> Section {
     let header = [
         "",
         "clients",
@@ -118,7 +118,7 @@ fn scaled(title: &str, note: &str, rows: &[Row]) -> Section {
         "within a zone, p50 / p99 ms",
         "of several zones",
     ];
-    let line = |row: &Row| {
+    let line = |row: &MeshRow| {
         let (it, messages) = (&row.measured, &row.measured.messages);
         let one = |value: f64| format!("{value:.1}");
         vec![
@@ -140,7 +140,7 @@ fn scaled(title: &str, note: &str, rows: &[Row]) -> Section {
     Section { title: title.to_owned(), note: note.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
-fn tortured(results: &Results) -> Section {
+fn tortured(results: &MeshResults) -> Section {
     let header = ["", "events", "of several zones", "transfers", "violations"].map(str::to_owned).into();
     let rows = results.torture.iter().map(|it| {
         vec![
@@ -153,7 +153,7 @@ fn tortured(results: &Results) -> Section {
     });
     let note = "24 players on four zones that meet in a corner, for a minute. All checkers watch.";
     Section {
-        title: "What the authors tried by hand".to_owned(),
+        title: "The authors' tests by hand".to_owned(),
         note: note.to_owned(),
         header,
         rows: rows.collect(),

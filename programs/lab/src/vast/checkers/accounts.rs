@@ -1,48 +1,52 @@
-//! I10: peers have sent what they say, byte for byte, and none sends more than it may for long.
+//! I10: peers have sent what their accounts say, byte for byte, and none exceeds its budget for long.
 
-use super::lasting::Lasting;
-use super::{Look, Violations};
+use super::lasting::LastingFaults;
+use super::{Inspection, OverlayViolations};
 use machine::{Address, Span, Time};
 use std::collections::BTreeMap;
 
-/// Nobody may send more than the cap for this long. A burst is no harm: who joins has much to say.
+/// Time for which no peer may exceed the cap. A shorter burst does no harm: a joining peer has much to send.
 const BURST: Span = Span::from_secs(5);
 
 #[derive(Debug, Default)]
-pub struct Accounts {
-    /// Bytes per second with headers, if there is a limit.
+pub struct AccountsChecker {
+    /// Cap in bytes per second, headers included, if there is one.
     cap: Option<u64>,
-    /// What each had sent, and when.
+    /// Bytes that each peer had sent at the last inspection, with its time.
     before: BTreeMap<Address, (Time, u64)>,
-    over: Lasting<Address>,
+    over: LastingFaults<Address>,
 }
 
-impl Accounts {
+impl AccountsChecker {
     pub fn new(cap: Option<u64>) -> Self {
         Self { cap, ..Self::default() }
     }
 
-    pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
-        for (who, it) in look.sitting {
+    pub(super) fn check(&mut self, inspection: &Inspection<'_>, violations: &mut OverlayViolations) {
+        for (who, it) in inspection.present {
             let (sent, left) = (it.peer.sent(), it.left);
             let (paper, wire) = (sent.paper.iter().sum::<u64>(), sent.wire.iter().sum::<u64>());
             if (paper, wire) != (left.paper, left.wire) {
                 violations.note("accounts", || {
-                    format!("{}: {who:?} says it sent {wire} bytes, and {} left it", look.now, left.wire)
+                    format!(
+                        "{}: {who:?} says it sent {wire} bytes, and {} left it",
+                        inspection.now, left.wire
+                    )
                 });
             }
         }
-        let left = look.sitting.iter().map(|(&who, it)| (who, it.left.line));
-        for who in self.too_much(look.now, left.collect()) {
-            violations.note("accounts", || format!("{}: {who:?} sends too much for too long", look.now));
+        let left = inspection.present.iter().map(|(&who, it)| (who, it.left.line));
+        for who in self.too_much(inspection.now, left.collect()) {
+            violations
+                .note("accounts", || format!("{}: {who:?} sends too much for too long", inspection.now));
         }
     }
 
-    /// Those who have sent more than the cap for too long, by what each has sent so far.
+    /// The peers that have exceeded the cap for too long, from what each has sent so far.
     fn too_much(&mut self, now: Time, left: BTreeMap<Address, u64>) -> Vec<Address> {
         let Some(cap) = self.cap else { return Vec::new() };
         let is_over = |(who, bytes): &(&Address, &u64)| {
-            // Whoever has sent less than before lives again.
+            // A peer that has sent less than before has started a new life: it is not compared.
             let before = self.before.get(who).filter(|it| it.1 <= **bytes);
             before.is_some_and(|&(at, before)| {
                 u128::from(cap) * u128::from(now.since(at).as_micros())
@@ -60,8 +64,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_no_harm_and_too_much_for_too_long_is() {
-        let mut accounts = Accounts::new(Some(1_000));
+    fn a_burst_is_allowed_and_a_long_excess_is_not() {
+        let mut accounts = AccountsChecker::new(Some(1_000));
         let (steady, greedy, burst) = (Address(1), Address(2), Address(3));
         let mut found = Vec::new();
         for second in 1..=10 {

@@ -1,58 +1,62 @@
-//! I7: nobody stays in a list who does not matter to either side.
+//! I7: no peer stays in a list that is relevant to neither side.
 //!
-//! Who matters is judged with each step of a peer's own, by what it knows then. Looks may always miss these moments. So
-//! somebody who does not matter in a look is judged again with each step of either side, in a diagram of those whom it knows;
-//! and whoever was forgotten and taken in again does not stay, but is new.
+//! A peer judges relevance at each of its own steps, by what it knows then. Inspections may always miss these moments.
+//! So a neighbour that is irrelevant in an inspection is judged again at each step of either side, in a diagram of the
+//! peers that the stepping one knows. A neighbour that was removed and added again counts as new.
 
-use super::lasting::Lasting;
-use super::{Look, Violations};
+use super::lasting::LastingFaults;
+use super::{Inspection, OverlayViolations};
 use machine::Address;
 use overlay::config::Relevance;
-use overlay::{Config, Peer};
+use overlay::{Peer, PeerConfig};
 use space::{Position, Voronoi};
 
 #[derive(Debug, Default)]
-pub struct Lean {
-    needless: Lasting<(Address, Address)>,
+pub struct LeanChecker {
+    needless: LastingFaults<(Address, Address)>,
 }
 
-impl Lean {
-    pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
-        // Those who are not in are no business of this checker: they come, or `lists` speaks of them.
-        let listed = look.sitting.iter().flat_map(|(&who, it)| it.peer.list().map(move |it| (who, it.0)));
+impl LeanChecker {
+    pub(super) fn check(&mut self, inspection: &Inspection<'_>, violations: &mut OverlayViolations) {
+        // Peers that are not in the overlay do not count here: they are joining, or `lists` reports them.
+        let listed =
+            inspection.present.iter().flat_map(|(&who, it)| it.peer.neighbours().map(move |it| (who, it.0)));
         let needless = listed.filter(|(who, of)| {
-            look.sitting.contains_key(of) && !look.relevant[who].contains(of) && look.are_calm(*who, *of)
+            inspection.present.contains_key(of)
+                && !inspection.relevant[who].contains(of)
+                && inspection.are_calm(*who, *of)
         });
-        for (who, of) in self.needless.longer_than(look.bounds.lean, look.now, needless) {
-            violations
-                .note("lean", || format!("{}: {who:?} keeps {of:?}, who matters to neither side", look.now));
+        for (who, of) in self.needless.longer_than(inspection.bounds.lean, inspection.now, needless) {
+            violations.note("lean", || {
+                format!("{}: {who:?} keeps {of:?}, who matters to neither side", inspection.now)
+            });
         }
     }
 
-    /// One of two has forgotten the other.
+    /// Called when one of two has removed the other.
     pub fn lost(&mut self, who: Address, of: Address) {
         self.needless.end((who, of));
         self.needless.end((of, who));
     }
 
-    /// Somebody steps there.
-    pub fn stepped(&mut self, config: &Config, mover: &Peer, place: Position) {
+    /// Called when a peer steps to a place: neighbours that are relevant in its own diagram are right.
+    pub fn stepped(&mut self, config: &PeerConfig, mover: &Peer, place: Position) {
         if self.needless.is_empty() {
             return;
         }
         let me = mover.info().address;
         let is_doubted = |of: &Address| self.needless.has((me, *of)) || self.needless.has((*of, me));
-        let others: Vec<Address> = mover.list().map(|it| it.0).filter(is_doubted).collect();
+        let others: Vec<Address> = mover.neighbours().map(|it| it.0).filter(is_doubted).collect();
         if others.is_empty() {
             return;
         }
         let mut known = Voronoi::new();
         known.put(me, place);
-        mover.list().for_each(|(address, it)| {
+        mover.neighbours().for_each(|(address, it)| {
             known.put(address, it.info().position);
         });
         let matters = |of: Address| {
-            let Some(it) = mover.entry(of).map(|it| *it.info()) else { return false };
+            let Some(it) = mover.neighbour(of).map(|it| *it.info()) else { return false };
             let (mine, theirs) = (config.reach(mover.info().aoi), config.reach(it.aoi));
             known.are_enclosing(me, of)
                 || known.meets(of, place, mine)

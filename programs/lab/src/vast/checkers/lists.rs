@@ -1,26 +1,27 @@
-//! I1: nobody has oneself in the list, or somebody of a life that has not begun or is long over.
+//! I1: no peer has itself in its list, or a peer of a life that has not begun or is long over.
 
-use super::{Look, Violations};
+use super::{Inspection, OverlayViolations};
 
-pub(super) fn check(look: &Look<'_>, violations: &mut Violations) {
-    for (&who, it) in look.sitting {
-        for (of, entry) in it.peer.list() {
+pub(super) fn check(inspection: &Inspection<'_>, violations: &mut OverlayViolations) {
+    for (&who, it) in inspection.present {
+        for (of, entry) in it.peer.neighbours() {
             let life = entry.info().life;
             if of == who {
-                violations.note("lists", || format!("{}: {who:?} has itself in the list", look.now));
+                violations.note("lists", || format!("{}: {who:?} has itself in the list", inspection.now));
             }
-            if look.past.last_life(of) < life {
-                violations
-                    .note("lists", || format!("{}: {who:?} has {of:?} of a life to come, {life}", look.now));
+            if inspection.past.last_life(of) < life {
+                violations.note("lists", || {
+                    format!("{}: {who:?} has {of:?} of a life to come, {life}", inspection.now)
+                });
             }
-            let Some(over) = look.past.over_since(look.now, of, life) else { continue };
-            // Silence is counted from the last word of them, or from when somebody else told of them.
-            let silent = look.now.since(entry.heard());
-            let is_hearsay = silent + look.bounds.last_word < over;
-            let bound = if is_hearsay { look.bounds.hearsay } else { look.bounds.buried };
+            let Some(over) = inspection.past.over_since(inspection.now, of, life) else { continue };
+            // The peer counts the silence from the last message of the other, or from another peer's report about it.
+            let silent = inspection.now.since(entry.heard());
+            let is_reported = silent + inspection.bounds.last_word < over;
+            let bound = if is_reported { inspection.bounds.reported } else { inspection.bounds.removed };
             if bound < over {
                 violations.note("lists", || {
-                    format!("{}: {who:?} has {of:?} of life {life}, over for {over}", look.now)
+                    format!("{}: {who:?} has {of:?} of life {life}, over for {over}", inspection.now)
                 });
             }
         }

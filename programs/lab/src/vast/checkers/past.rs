@@ -1,32 +1,32 @@
-//! What happened that a checker must know of: lives, disappearances, divisions of the network.
+//! Past events that checkers must know: lives of peers, disappearances, divisions of the network.
 
 use machine::{Address, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What happened so far.
+/// The events of a run so far.
 #[derive(Debug, Default)]
-pub struct Past {
-    lives: BTreeMap<Address, Lives>,
-    /// Who knew somebody who vanished, and when that was. Those long ago are forgotten.
+pub struct PastEvents {
+    lives: BTreeMap<Address, PeerLives>,
+    /// For each disappearance, its time and the peers that had the vanished one in their lists. Old ones are dropped.
     vanished: VecDeque<(Time, BTreeSet<Address>)>,
-    /// Who was in another part than most, and when they were last seen there: it is up to `whole` how long that lasts.
+    /// Peers that were in another part than most, with the time of that. How long it may last is judged by `whole`.
     outside: BTreeMap<Address, Time>,
     apart: bool,
     mended: Option<Time>,
 }
 
-/// Somebody's lives.
+/// The lives of one peer.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lives {
-    /// The last one that began.
+struct PeerLives {
+    /// Number of the last life that began.
     last: u32,
-    /// Whether it goes on.
+    /// True if that life goes on.
     is_there: bool,
-    /// When the last one that ended did.
+    /// Time at which a life ended last.
     ended: Option<Time>,
 }
 
-impl Past {
+impl PastEvents {
     pub fn joined(&mut self, who: Address, life: u32) {
         let lives = self.lives.entry(who).or_default();
         (lives.last, lives.is_there) = (life, true);
@@ -45,28 +45,28 @@ impl Past {
         self.apart = apart;
     }
 
-    /// The last life of somebody that began.
+    /// Number of the last life of a peer that began.
     pub fn last_life(&self, who: Address) -> u32 {
         self.lives.get(&who).map_or(0, |it| it.last)
     }
 
-    /// How long ago this life of somebody ended; `None` if it goes on. Of several that ended, the last one counts.
+    /// Time since the end of this life of a peer; `None` if it goes on. Of several that ended, the last one counts.
     ///
-    /// Life 0 stands for one that is not known: whoever moves says nothing of it.
+    /// Life 0 stands for an unknown one: moves do not say it.
     pub fn over_since(&self, now: Time, who: Address, life: u32) -> Option<Span> {
         let lives = self.lives.get(&who)?;
         let goes_on = lives.is_there && (life == 0 || life == lives.last);
         lives.ended.filter(|_| !goes_on).map(|it| now.since(it))
     }
 
-    /// These are in another part of the overlay than most.
+    /// Notes peers that are in another part of the overlay than most.
     pub fn torn(&mut self, now: Time, outside: impl IntoIterator<Item = Address>) {
         self.outside.extend(outside.into_iter().map(|it| (it, now)));
     }
 
-    /// Those who knew somebody who vanished less than `noticed` ago, or were in another part than most less than `mended`
-    /// ago.
-    pub fn stirred(&mut self, now: Time, noticed: Span, mended: Span) -> BTreeSet<Address> {
+    /// Peers with a neighbour that vanished less than `noticed` ago, and peers that were in another part than most less
+    /// than `mended` ago.
+    pub fn excused(&mut self, now: Time, noticed: Span, mended: Span) -> BTreeSet<Address> {
         while self.vanished.front().is_some_and(|it| noticed <= now.since(it.0)) {
             self.vanished.pop_front();
         }
@@ -74,7 +74,7 @@ impl Past {
         self.vanished.iter().flat_map(|it| it.1.iter()).chain(self.outside.keys()).copied().collect()
     }
 
-    /// Whether the network is not divided, and has not been lately.
+    /// Returns whether the network is not divided, and has not been for `lately`.
     pub fn is_whole(&self, now: Time, lately: Span) -> bool {
         !self.apart && self.mended.is_none_or(|it| lately <= now.since(it))
     }

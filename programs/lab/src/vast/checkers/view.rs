@@ -1,23 +1,23 @@
-//! I5: everybody knows those in view.
+//! I5: every peer knows the peers in its view.
 
-use super::lasting::Lasting;
-use super::{Look, Violations};
+use super::lasting::LastingFaults;
+use super::{Inspection, OverlayViolations};
 use machine::Address;
 
 #[derive(Debug, Default)]
-pub struct View {
-    unknown: Lasting<(Address, Address)>,
+pub struct ViewChecker {
+    unknown: LastingFaults<(Address, Address)>,
 }
 
-impl View {
-    pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
+impl ViewChecker {
+    pub(super) fn check(&mut self, inspection: &Inspection<'_>, violations: &mut OverlayViolations) {
         let sees = |who: Address, of: Address| {
-            let (who, of) = (look.sitting[&who].peer.info(), look.sitting[&of].peer.info());
+            let (who, of) = (inspection.present[&who].peer.info(), inspection.present[&of].peer.info());
             who.position.is_within(who.aoi, of.position)
         };
-        let unknown = look.unknown().filter(|&(who, of)| sees(who, of));
-        for (who, of) in self.unknown.longer_than(look.bounds.view, look.now, unknown) {
-            violations.note("view", || format!("{}: {who:?} does not know {of:?}, in view", look.now));
+        let unknown = inspection.unknown().filter(|&(who, of)| sees(who, of));
+        for (who, of) in self.unknown.longer_than(inspection.bounds.view, inspection.now, unknown) {
+            violations.note("view", || format!("{}: {who:?} does not know {of:?}, in view", inspection.now));
         }
     }
 }

@@ -1,32 +1,32 @@
-//! What was wrong: how often, and one example.
+//! Violations that the checkers found: their number and the first example.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a checker found.
+/// The violations that one checker found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Violation {
-    /// Which checker.
+pub struct OverlayViolation {
+    /// Name of the checker, such as `lists`.
     pub checker: &'static str,
-    /// How often.
+    /// Number of violations in the run.
     pub count: u64,
-    /// The first time.
+    /// The first violation, in words.
     pub first: String,
 }
 
-/// What all checkers found.
+/// The violations that all checkers found.
 #[derive(Debug, Default)]
-pub struct Violations(BTreeMap<&'static str, Violation>);
+pub struct OverlayViolations(BTreeMap<&'static str, OverlayViolation>);
 
-impl Violations {
-    /// Something is wrong; `example` is asked the first time only.
+impl OverlayViolations {
+    /// Counts a violation; `example` is called for the first one only.
     pub fn note(&mut self, checker: &'static str, example: impl FnOnce() -> String) {
-        let new = || Violation { checker, count: 0, first: example() };
+        let new = || OverlayViolation { checker, count: 0, first: example() };
         self.0.entry(checker).or_insert_with(new).count += 1;
     }
 
-    /// All of it, by checker.
-    pub fn into_list(self) -> Vec<Violation> {
+    /// All violations, by the names of the checkers.
+    pub fn into_list(self) -> Vec<OverlayViolation> {
         self.0.into_values().collect()
     }
 }

@@ -1,21 +1,21 @@
 //! I6: the overlay is in one piece.
 
-use super::lasting::Lasting;
-use super::{Look, Violations};
+use super::lasting::LastingFaults;
+use super::{Inspection, OverlayViolations};
 
 #[derive(Debug, Default)]
-pub struct Whole {
-    torn: Lasting<()>,
+pub struct WholeChecker {
+    torn: LastingFaults<()>,
 }
 
-impl Whole {
-    pub(super) fn check(&mut self, look: &Look<'_>, violations: &mut Violations) {
-        let torn = (1 < look.parts.len()).then_some(());
-        for () in self.torn.longer_than(look.bounds.whole, look.now, torn) {
+impl WholeChecker {
+    pub(super) fn check(&mut self, inspection: &Inspection<'_>, violations: &mut OverlayViolations) {
+        let torn = (1 < inspection.parts.len()).then_some(());
+        for () in self.torn.longer_than(inspection.bounds.whole, inspection.now, torn) {
             violations.note("whole", || {
-                let largest = look.parts.first().map_or(0, Vec::len);
-                let (parts, all) = (look.parts.len(), look.sitting.len());
-                format!("{}: {parts} parts, the largest of {largest} among {all}", look.now)
+                let largest = inspection.parts.first().map_or(0, Vec::len);
+                let (parts, all) = (inspection.parts.len(), inspection.present.len());
+                format!("{}: {parts} parts, the largest of {largest} among {all}", inspection.now)
             });
         }
     }

@@ -1,61 +1,61 @@
-//! The results for programs: JSON and CSV.
+//! The results as JSON and CSV, for programs.
 
 use super::table::cost;
-use crate::report::Claim;
+use crate::report::ExperimentClaim;
 use crate::vast::claims::claims;
-use crate::vast::part::Measured;
-use crate::vast::results::Results;
-use crate::vast::series::{Numbers, Series};
+use crate::vast::part::VastMeasurements;
+use crate::vast::results::VastResults;
+use crate::vast::series::{Series, SummaryNumbers};
 use serde::Serialize;
 
-/// One run and its claims.
+/// The JSON of a single run with its claims.
 #[derive(Serialize)]
-struct One<'a> {
+struct SingleRunJson<'a> {
     #[serde(flatten)]
-    results: &'a Results,
-    claims: Vec<Claim>,
+    results: &'a VastResults,
+    claims: Vec<ExperimentClaim>,
 }
 
-/// Everything.
+/// The JSON of all parts that were run.
 #[derive(Serialize)]
-struct All<'a> {
+struct AllPartsJson<'a> {
     experiment: &'static str,
     #[serde(skip_serializing_if = "Option::is_none", flatten)]
-    run: Option<Runs<'a>>,
+    run: Option<SeriesJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ablation: Vec<Row<'a>>,
+    ablation: Vec<SeriesRowJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    scaling: Vec<Row<'a>>,
-    claims: Vec<Claim>,
+    scaling: Vec<SeriesRowJson<'a>>,
+    claims: Vec<ExperimentClaim>,
 }
 
-/// Runs that differ by their seeds only.
+/// The JSON of runs that differ by their seeds only.
 #[derive(Serialize)]
-struct Runs<'a> {
-    runs: &'a [Results],
-    mean: Numbers,
-    spread: Numbers,
+struct SeriesJson<'a> {
+    runs: &'a [VastResults],
+    mean: SummaryNumbers,
+    spread: SummaryNumbers,
 }
 
-/// A row of a table.
+/// The JSON of one row of the ablation or the scaling.
 #[derive(Serialize)]
-struct Row<'a> {
+struct SeriesRowJson<'a> {
     name: &'a str,
     peers: u32,
     switches: &'a [(String, String)],
-    mean: Numbers,
-    spread: Numbers,
+    mean: SummaryNumbers,
+    spread: SummaryNumbers,
     inputs_per_peer_and_second: f64,
     cpu_microseconds_per_peer_and_second: f64,
 }
 
-/// The results as JSON, ending in a line break: one run as it is, several with their mean and spread, and the rows of the
-/// other parts.
-pub fn json(measured: &Measured) -> String {
+/// The results as JSON, ending in a line break: one run as it is, several with their mean and spread, and the rows of
+/// the other parts.
+pub fn json(measured: &VastMeasurements) -> String {
     let alone = measured.ablation.is_empty() && measured.scaling.is_empty();
     match measured.run.first().map(|it| it.runs.as_slice()) {
-        Some([results]) if alone => text(&One { results, claims: claims(measured) }),
-        _ => text(&All {
+        Some([results]) if alone => text(&SingleRunJson { results, claims: claims(measured) }),
+        _ => text(&AllPartsJson {
             experiment: "vast",
             run: measured.run.first().map(runs),
             ablation: measured.ablation.iter().map(row).collect(),
@@ -74,13 +74,13 @@ fn text(it: &impl Serialize) -> String {
     serde_json::to_string_pretty(it).expect("results are plain data") + "\n"
 }
 
-fn runs(series: &Series) -> Runs<'_> {
-    Runs { runs: &series.runs, mean: series.mean(), spread: series.spread() }
+fn runs(series: &Series) -> SeriesJson<'_> {
+    SeriesJson { runs: &series.runs, mean: series.mean(), spread: series.spread() }
 }
 
-fn row(series: &Series) -> Row<'_> {
+fn row(series: &Series) -> SeriesRowJson<'_> {
     let (inputs, micros) = cost(series);
-    Row {
+    SeriesRowJson {
         name: &series.name,
         peers: series.options().peers,
         switches: &series.options().switches,
@@ -92,14 +92,14 @@ fn row(series: &Series) -> Row<'_> {
 }
 
 /// The samples of the run that was asked for as CSV: a row for every run and sample.
-pub fn csv(measured: &Measured) -> String {
+pub fn csv(measured: &VastMeasurements) -> String {
     let header = "protocol,movement,seed,t,peers,neighbours,missing,superfluous,error_free,consistency,components,largest,\
                   drift,drift_p99\n";
     let lines = measured.run.first().into_iter().flat_map(|it| &it.runs).flat_map(lines);
     header.to_owned() + &lines.collect::<String>()
 }
 
-fn lines(run: &Results) -> impl Iterator<Item = String> {
+fn lines(run: &VastResults) -> impl Iterator<Item = String> {
     let (name, movement, seed) = (run.options.name(), run.options.movement.name(), run.options.seed);
     run.samples.iter().map(move |it| {
         format!(

@@ -1,17 +1,17 @@
-//! The overlay over time: the paper's figures 3 and 4, and what they do not show.
+//! Figures of the overlay over time: the paper's figures 3 and 4, and curves that the paper does not show.
 
-use crate::report::{Curve, Frame, ReportError, SeriesLabelPosition, draw};
-use crate::vast::oracle::Sample;
+use crate::report::{Curve, FigureFrame, ReportError, SeriesLabelPosition, draw};
+use crate::vast::oracle::OverlaySample;
 use crate::vast::series::Series;
 
-/// A drawing and the name of its file, without the ending.
+/// The name of a file, without its ending, and the drawing.
 pub(super) type Drawing = (String, String);
 
-/// All figures of one way of walking.
+/// All figures of one pattern of walking.
 pub(super) fn over_time(walk: &str, series: &[&Series]) -> Result<Vec<Drawing>, ReportError> {
-    let figure = |name: &str, title: &str, y: &str, of: fn(&Sample) -> f64| {
+    let figure = |name: &str, title: &str, y: &str, of: fn(&OverlaySample) -> f64| {
         let title = format!("{title}, {walk}");
-        let frame = Frame { title: &title, x: "minutes", y, key: SeriesLabelPosition::UpperLeft };
+        let frame = FigureFrame { title: &title, x: "minutes", y, key: SeriesLabelPosition::UpperLeft };
         let curve = |it: &&Series| Curve { name: it.name.clone(), ours: it.curve(of), paper: Vec::new() };
         let curves: Vec<Curve> = series.iter().map(curve).collect();
         Ok((format!("{walk}-{name}"), draw(&frame, &curves)?))

@@ -1,4 +1,4 @@
-//! What came of it for people and programs: tables, JSON, CSV, and a page that reads as a short paper.
+//! The report of the experiment: tables, JSON, CSV, and a page that reads as a short paper.
 
 mod data;
 mod figures;
@@ -10,15 +10,15 @@ pub use crate::report::{ReportError, prepare};
 pub use data::{csv, json};
 pub use table::tables;
 
-use super::part::Measured;
+use super::part::VastMeasurements;
 use crate::report::fill;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("report.html");
 
-/// Writes the whole report into `directory`: `report.html` and, each in a file of its own, what it shows. `command` is what
-/// was typed for it.
-pub fn write(directory: &Path, command: &str, measured: &Measured) -> Result<(), ReportError> {
+/// Writes the whole report into `directory`: `report.html` and each of its figures and tables in a file of its own.
+/// `command` is the command line that made it.
+pub fn write(directory: &Path, command: &str, measured: &VastMeasurements) -> Result<(), ReportError> {
     prepare(directory)?;
     let page = page::page(command, measured)?;
     let mut files = vec![

@@ -1,31 +1,31 @@
-//! Everything that the page speaks of.
+//! The data of the page.
 
 use super::figures::{Drawing, over_time};
 use super::map;
 use super::table::{self, LINES};
-use crate::report::{Claim, ReportError, Section};
+use crate::report::{ExperimentClaim, ReportError, Section};
 use crate::vast::claims::{NOTE, claims};
-use crate::vast::part::Measured;
-use crate::vast::results::Results;
-use crate::vast::series::{Numbers, Series};
-use crate::vast::setting::{Options, Walk, case, paper_tables};
-use overlay::Msg;
+use crate::vast::part::VastMeasurements;
+use crate::vast::results::VastResults;
+use crate::vast::series::{Series, SummaryNumbers};
+use crate::vast::setting::{VastOptions, WalkPattern, case, paper_tables};
+use overlay::OverlayMsg;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The page.
+/// Everything that the template of the page shows.
 #[derive(Serialize)]
-pub(super) struct Page<'a> {
+pub(super) struct VastPage<'a> {
     command: &'a str,
-    options: &'a Options,
+    options: &'a VastOptions,
     runs: usize,
     side_km: f64,
     note: &'static str,
-    claims: Vec<Claim>,
-    /// By way of walking and protocol.
-    means: BTreeMap<&'static str, BTreeMap<&'a str, Numbers>>,
-    walks: Vec<WalkPage<'a>>,
-    /// The way of walking of which there are maps, and the maps.
+    claims: Vec<ExperimentClaim>,
+    /// Means by pattern of walking and protocol.
+    means: BTreeMap<&'static str, BTreeMap<&'a str, SummaryNumbers>>,
+    walks: Vec<WalkSection<'a>>,
+    /// The pattern of walking that the maps show, and the maps.
     mapped: &'static str,
     maps: Vec<MapPage>,
     ablation: Section,
@@ -34,20 +34,20 @@ pub(super) struct Page<'a> {
     hashes: Vec<(String, u64, &'a str)>,
 }
 
-/// One way of walking.
+/// The section about one pattern of walking.
 #[derive(Serialize)]
-struct WalkPage<'a> {
+struct WalkSection<'a> {
     name: &'static str,
-    /// Which figure of the paper's it repeats.
+    /// Number of the paper's figure that it repeats.
     figure: Option<u32>,
     paper: Option<(f64, f64, f64)>,
     names: Vec<&'a str>,
-    /// Words, what the paper prints, and a value for each protocol.
+    /// Label, the number that the paper prints, and a value for each protocol.
     rows: Vec<(&'static str, String, Vec<String>)>,
     figures: Vec<Drawing>,
 }
 
-/// A protocol's overlay at one moment.
+/// The overlay of one protocol at one moment.
 #[derive(Serialize)]
 struct MapPage {
     name: String,
@@ -57,17 +57,22 @@ struct MapPage {
     close: Drawing,
 }
 
-/// Puts the page together.
-pub(super) fn page<'a>(command: &'a str, measured: &'a Measured) -> Result<Page<'a>, ReportError> {
+/// Collects the data of the page.
+pub(super) fn page<'a>(
+    command: &'a str,
+    measured: &'a VastMeasurements,
+) -> Result<VastPage<'a>, ReportError> {
     let first = &measured.run[0];
-    let of = |walk: Walk| measured.run.iter().filter(move |it| it.options().movement == walk);
-    let walks = [Walk::Random, Walk::Groups, Walk::Gathering, Walk::Teleport];
-    let walks: Vec<Walk> = walks.into_iter().filter(|it| of(*it).next().is_some()).collect();
-    // Groups are where it falls apart.
-    let mapped = if walks.contains(&Walk::Groups) { Walk::Groups } else { first.options().movement };
+    let of = |walk: WalkPattern| measured.run.iter().filter(move |it| it.options().movement == walk);
+    let walks = [WalkPattern::Random, WalkPattern::Groups, WalkPattern::Gathering, WalkPattern::Teleport];
+    let walks: Vec<WalkPattern> = walks.into_iter().filter(|it| of(*it).next().is_some()).collect();
+    // Groups are preferred: in them the paper's overlay falls apart.
+    let mapped =
+        if walks.contains(&WalkPattern::Groups) { WalkPattern::Groups } else { first.options().movement };
     let mapped_series: Vec<&Series> = in_order(of(mapped)).into_iter().collect();
-    let means = |walk: &Walk| (walk.name(), of(*walk).map(|it| (it.name.as_str(), it.mean())).collect());
-    Ok(Page {
+    let means =
+        |walk: &WalkPattern| (walk.name(), of(*walk).map(|it| (it.name.as_str(), it.mean())).collect());
+    Ok(VastPage {
         command,
         options: first.options(),
         runs: first.runs.len(),
@@ -85,34 +90,35 @@ pub(super) fn page<'a>(command: &'a str, measured: &'a Measured) -> Result<Page<
     })
 }
 
-/// The paper's first, then with one rule changed, then ours, then whatever was asked for besides.
+/// Sorts series: the paper's protocol, the same with one rule changed, ours, then all others.
 fn in_order<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<&'a Series> {
     let rank = |it: &&Series| ["paper", "paper-insert", "fixed"].iter().position(|name| *name == it.name);
     let mut series: Vec<&Series> = series.collect();
+    // The sort is stable: series without a rank keep their order.
     series.sort_by_key(|it| rank(it).unwrap_or(usize::MAX));
     series
 }
 
-fn hash(run: &Results) -> (String, u64, &str) {
+fn hash(run: &VastResults) -> (String, u64, &str) {
     let it = &run.options;
     (format!("{}, {}", it.name(), it.movement.name()), it.seed, &run.history)
 }
 
-fn side_metres(options: &Options) -> f64 {
+fn side_metres(options: &VastOptions) -> f64 {
     case(options).map_or(0.0, |it| f64::from(it.ground.side.millimetres()) / 1e3)
 }
 
-fn walk<'a>(walk: Walk, series: &[&'a Series]) -> Result<WalkPage<'a>, ReportError> {
+fn walk<'a>(walk: WalkPattern, series: &[&'a Series]) -> Result<WalkSection<'a>, ReportError> {
     let rows = LINES.iter().map(|line| {
         let printed = line.printed(series[0]).unwrap_or_default();
-        (line.words, printed, series.iter().map(|it| line.trusted(it)).collect())
+        (line.label, printed, series.iter().map(|it| line.with_interval(it)).collect())
     });
-    Ok(WalkPage {
+    Ok(WalkSection {
         name: walk.name(),
         figure: match walk {
-            Walk::Random => Some(3),
-            Walk::Groups => Some(4),
-            Walk::Gathering | Walk::Teleport => None,
+            WalkPattern::Random => Some(3),
+            WalkPattern::Groups => Some(4),
+            WalkPattern::Gathering | WalkPattern::Teleport => None,
         },
         paper: paper_tables(walk),
         names: series.iter().map(|it| it.name.as_str()).collect(),
@@ -121,7 +127,7 @@ fn walk<'a>(walk: Walk, series: &[&'a Series]) -> Result<WalkPage<'a>, ReportErr
     })
 }
 
-/// Maps in the order of time; at each, all protocols beside each other.
+/// The maps in the order of time; for each time, those of all protocols beside each other.
 fn maps(series: &[&Series]) -> Vec<MapPage> {
     let moments = series.first().map_or(0, |it| it.maps.len());
     let all = (0..moments).flat_map(|moment| series.iter().map(move |it| (*it, moment)));
@@ -145,12 +151,12 @@ fn map_of(series: &Series, moment: usize) -> Option<MapPage> {
 /// Bytes per second and peer by kind of message, for each protocol, in the first run.
 fn kinds(series: &[&Series]) -> Vec<(&'static str, Vec<f64>)> {
     let of = |kind: usize| series.iter().map(|it| it.runs[0].by_kind[kind].1).collect::<Vec<f64>>();
-    let rows = Msg::KINDS.iter().enumerate().map(|(kind, name)| (*name, of(kind)));
+    let rows = OverlayMsg::KINDS.iter().enumerate().map(|(kind, name)| (*name, of(kind)));
     rows.filter(|it| it.1.iter().any(|bytes| 0.0 < *bytes)).collect()
 }
 
-impl Page<'_> {
-    /// Every drawing with the name of its file.
+impl VastPage<'_> {
+    /// All drawings with the names of their files.
     pub(super) fn drawings(&self) -> Vec<(String, String)> {
         let figures = self.walks.iter().flat_map(|it| &it.figures);
         let maps = self.maps.iter().flat_map(|it| [&it.whole, &it.close]);

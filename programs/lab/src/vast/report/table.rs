@@ -2,26 +2,26 @@
 
 use crate::report::{Section, verdicts};
 use crate::vast::claims::{NOTE, claims};
-use crate::vast::part::Measured;
-use crate::vast::results::Results;
-use crate::vast::series::{Numbers, Series};
+use crate::vast::part::VastMeasurements;
+use crate::vast::results::VastResults;
+use crate::vast::series::{Series, SummaryNumbers};
 use crate::vast::setting::{Protocol, paper_tables};
 use std::collections::BTreeMap;
 
-/// A line of the summary: its words, the number's name, by what it is multiplied, its digits.
-pub(super) struct Line {
-    pub(super) words: &'static str,
+/// A line of the summary: its label, the name of the number, its factor, and its digits after the point.
+pub(super) struct SummaryLine {
+    pub(super) label: &'static str,
     pub(super) name: &'static str,
     factor: f64,
     digits: usize,
 }
 
-const fn line(words: &'static str, name: &'static str, factor: f64, digits: usize) -> Line {
-    Line { words, name, factor, digits }
+const fn line(label: &'static str, name: &'static str, factor: f64, digits: usize) -> SummaryLine {
+    SummaryLine { label, name, factor, digits }
 }
 
-/// Every line of the summary.
-pub(super) const LINES: [Line; 28] = [
+/// All lines of the summary, in order.
+pub(super) const LINES: [SummaryLine; 28] = [
     line("sent, mean, kB/s per peer (table 1)", "average_bytes_per_second", 1e-3, 3),
     line("sent, most in one second, kB (table 1)", "maximum_bytes_per_second", 1e-3, 2),
     line("the busiest second of any peer, s after the start", "maximum_at_seconds", 1.0, 0),
@@ -35,7 +35,7 @@ pub(super) const LINES: [Line; 28] = [
     line("neighbours (table 2)", "neighbours", 1.0, 2),
     line("missing per peer", "missing", 1.0, 3),
     line("superfluous per peer", "superfluous", 1.0, 3),
-    line("peers with nobody missing, %", "error_free_percent", 1.0, 2),
+    line("peers with no neighbour missing, %", "error_free_percent", 1.0, 2),
     line("consistency, mean, %", "consistency_mean", 1.0, 3),
     line("consistency, worst sample, %", "consistency_worst", 1.0, 3),
     line("components, mean", "components_mean", 1.0, 1),
@@ -47,20 +47,20 @@ pub(super) const LINES: [Line; 28] = [
     line("from a step until it is heard, mean, ms", "delay_mean_ms", 1.0, 1),
     line("the same, p99, ms", "delay_p99_ms", 1.0, 1),
     line("new neighbours heard per peer and second", "new_links_per_second", 1.0, 3),
-    line("until somebody in view is heard, p99, ms", "discovery_p99_ms", 1.0, 0),
-    line("until nobody in view is missing, p99, s", "recovery_p99_seconds", 1.0, 2),
+    line("until a peer in view is heard, p99, ms", "discovery_p99_ms", 1.0, 0),
+    line("until no peer in view is missing, p99, s", "recovery_p99_seconds", 1.0, 2),
     line("at rest, seconds until every list is right", "exact_after_seconds", 1.0, 2),
 ];
 
-impl Line {
-    /// The number, as people read it.
-    pub(super) fn value(&self, numbers: &Numbers) -> String {
+impl SummaryLine {
+    /// The number as text; `never` if there is none.
+    pub(super) fn value(&self, numbers: &SummaryNumbers) -> String {
         let number = numbers.at(self.name);
         number.map_or_else(|| "never".to_owned(), |it| format!("{:.*}", self.digits, it * self.factor))
     }
 
-    /// The number with how far it can be trusted, if there is more than one run.
-    pub(super) fn trusted(&self, series: &Series) -> String {
+    /// The number with its 95 % interval, if there is more than one run.
+    pub(super) fn with_interval(&self, series: &Series) -> String {
         let value = self.value(&series.mean());
         match series.spread().at(self.name) {
             Some(spread) if 1 < series.runs.len() => {
@@ -70,7 +70,7 @@ impl Line {
         }
     }
 
-    /// What the paper prints.
+    /// The number that the paper prints, if it prints one.
     pub(super) fn printed(&self, series: &Series) -> Option<String> {
         let (average, maximum, neighbours) = paper_tables(series.options().movement)?;
         match self.name {
@@ -82,8 +82,8 @@ impl Line {
     }
 }
 
-/// Everything, as text.
-pub fn tables(measured: &Measured) -> String {
+/// All tables as text, for a terminal.
+pub fn tables(measured: &VastMeasurements) -> String {
     let mut parts = Vec::new();
     if let Some(run) = measured.run.first() {
         parts.push(samples(run).text());
@@ -135,9 +135,9 @@ fn summary(series: &Series) -> Section {
     let beside = series.options().protocol == Protocol::Paper;
     let rows = LINES.iter().map(|line| {
         let printed = line.printed(series).filter(|_| beside).unwrap_or_default();
-        vec![line.words.to_owned(), line.trusted(series), printed]
+        vec![line.label.to_owned(), line.with_interval(series), printed]
     });
-    let checkers = vec!["what the checkers found wrong".to_owned(), spoken(series), String::new()];
+    let checkers = vec!["what the checkers found wrong".to_owned(), checker_counts(series), String::new()];
     let rows = rows.chain([checkers]);
     let title = match series.runs.len() {
         1 => "Summary".to_owned(),
@@ -147,8 +147,8 @@ fn summary(series: &Series) -> Section {
     Section { title, note: String::new(), header, rows: rows.collect() }
 }
 
-/// What the checkers say of all runs.
-fn spoken(series: &Series) -> String {
+/// The number of violations per checker in all runs.
+fn checker_counts(series: &Series) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for it in series.runs.iter().flat_map(|it| &it.violations) {
         *counts.entry(it.checker).or_default() += it.count;
@@ -159,7 +159,7 @@ fn spoken(series: &Series) -> String {
     counts.into_iter().map(|(checker, count)| format!("{checker} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Which cure cures what.
+/// The table of the ablation.
 pub(super) fn ablation(rows: &[Series]) -> Section {
     let names = [
         ("missing", 3),
@@ -187,12 +187,13 @@ pub(super) fn ablation(rows: &[Series]) -> Section {
         let cell = |(name, digits): (&str, usize)| format!("{:.digits$}", mean.at(name).unwrap_or(f64::NAN));
         [it.name.clone()].into_iter().chain(names.map(cell)).collect()
     });
-    let note = "The paper's protocol with one change at a time, then ours without one thing at a time.";
-    let title = "Which cure cures what".to_owned();
+    let note =
+        "The paper's protocol with one change at a time, then ours with one feature removed at a time.";
+    let title = "Which change cures what".to_owned();
     Section { title, note: note.to_owned(), header: strings(header), rows: rows.collect() }
 }
 
-/// Ever larger worlds.
+/// The table of ever larger worlds.
 pub(super) fn scaling(rows: &[Series]) -> Section {
     let header = [
         "peers",
@@ -230,10 +231,10 @@ pub(super) fn scaling(rows: &[Series]) -> Section {
     Section { title, note: note.to_owned(), header: strings(header), rows: rows.collect() }
 }
 
-/// What a peer costs per simulated second: inputs, and microseconds of a processor.
+/// Cost of a peer per simulated second: inputs, and microseconds of processor time.
 pub(super) fn cost(series: &Series) -> (f64, f64) {
-    let seconds = |it: &Results| it.options.hours * 3_600.0 * f64::from(it.options.peers);
-    let mean = |of: &dyn Fn(&Results) -> f64| {
+    let seconds = |it: &VastResults| it.options.hours * 3_600.0 * f64::from(it.options.peers);
+    let mean = |of: &dyn Fn(&VastResults) -> f64| {
         series.runs.iter().map(|it| of(it) / seconds(it)).sum::<f64>() / series.runs.len() as f64
     };
     (mean(&|it| it.cost.inputs as f64), mean(&|it| it.cost.cpu_seconds * 1e6))

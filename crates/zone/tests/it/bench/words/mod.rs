@@ -1,4 +1,4 @@
-//! What happened, in words. A reader of a table sees these and never a number that means something only to the code.
+//! Messages, records and requests in words. A reader of a table sees these, and no number that only the code uses.
 
 mod mesh;
 mod msg;
@@ -6,37 +6,37 @@ mod record;
 
 pub use msg::closed;
 
-use super::game::{Letter, Thing};
-use super::names::{self, Names};
-use machine::directory::{Done, Request};
+use super::game::{NumbersLetter, TableObject};
+use super::names::{self, TableNames};
+use machine::directory::{DirectoryReply, DirectoryRequest};
 use machine::{Address, disk};
 use space::{Epoch, ObjectId, ZoneId};
-use zone::{Msg, Outcome, Peer, Reign, Up};
+use zone::{BetweenReplicas, FromPlayer, Leadership, Outcome, ZoneMsg};
 
-/// Kinds of messages and requests that a table may hide. Most are hidden unless it asks for them: they say that all is
-/// well, again and again.
+/// Kinds of messages and requests that a table may hide. Most are hidden at first: they repeat all the time that all is
+/// well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum HiddenKind {
     /// Beacons of a primary and their answers.
     Beacons,
-    /// How things move.
+    /// Moves of players, and streams of motions.
     Moves,
-    /// Players who have their results.
+    /// Acknowledgements of results by players.
     Acks,
-    /// Primaries of different zones that look for each other.
+    /// Questions of primaries for the primaries of other zones, and the answers.
     Seeks,
-    /// What neighbouring zones tell each other of what is near the border.
+    /// Updates between neighbouring zones about objects near their border.
     Borders,
     /// Reads of the directory by replicas without a role.
     Reads,
-    /// Disks that do not wait for the table.
+    /// Requests to disks that do not wait for the table.
     Disks,
-    /// How records reach the backup, and are announced.
+    /// Records on their way to the backup, acknowledgements and announcements.
     Replication,
 }
 
-impl Kind {
-    /// Those that are hidden at first.
+impl HiddenKind {
+    /// The kinds that are hidden at first.
     pub const QUIET: [Self; 7] =
         [Self::Beacons, Self::Moves, Self::Acks, Self::Seeks, Self::Borders, Self::Reads, Self::Disks];
 
@@ -55,16 +55,27 @@ impl Kind {
     }
 
     /// The kind of a message; `None` if it is always shown.
-    pub fn of(msg: &Msg) -> Option<Self> {
-        use zone::{Down, Mesh};
+    pub fn of(msg: &ZoneMsg) -> Option<Self> {
+        use zone::{BetweenZones, ToPlayer};
         match msg {
-            Msg::Peer(_, Peer::Beacon { .. } | Peer::Heard { .. }) => Some(Self::Beacons),
-            Msg::Peer(_, Peer::Motions(_)) | Msg::Up(Up::Move(_)) => Some(Self::Moves),
-            Msg::Down(_, _, Down::Moved { .. }) | Msg::Mesh(_, _, _, Mesh::Motions(_)) => Some(Self::Moves),
-            Msg::Peer(_, Peer::Append { .. } | Peer::Acked { .. }) => Some(Self::Replication),
-            Msg::Up(Up::Ack(_)) => Some(Self::Acks),
-            Msg::Mesh(_, _, _, Mesh::Seek | Mesh::Here) => Some(Self::Seeks),
-            Msg::Mesh(_, _, _, Mesh::Watch | Mesh::Ghosts(_) | Mesh::Told(_)) => Some(Self::Borders),
+            ZoneMsg::BetweenReplicas(_, BetweenReplicas::Beacon { .. } | BetweenReplicas::Heard { .. }) => {
+                Some(Self::Beacons)
+            }
+            ZoneMsg::BetweenReplicas(_, BetweenReplicas::Motions(_))
+            | ZoneMsg::FromPlayer(FromPlayer::Move(_)) => Some(Self::Moves),
+            ZoneMsg::ToPlayer(_, _, ToPlayer::Moved { .. })
+            | ZoneMsg::BetweenZones(_, _, _, BetweenZones::Motions(_)) => Some(Self::Moves),
+            ZoneMsg::BetweenReplicas(_, BetweenReplicas::Append { .. } | BetweenReplicas::Acked { .. }) => {
+                Some(Self::Replication)
+            }
+            ZoneMsg::FromPlayer(FromPlayer::Ack(_)) => Some(Self::Acks),
+            ZoneMsg::BetweenZones(_, _, _, BetweenZones::Seek | BetweenZones::Here) => Some(Self::Seeks),
+            ZoneMsg::BetweenZones(
+                _,
+                _,
+                _,
+                BetweenZones::Watch | BetweenZones::Ghosts(_) | BetweenZones::BorderUpdate(_),
+            ) => Some(Self::Borders),
             _ => None,
         }
     }
@@ -78,7 +89,7 @@ pub fn range(first: u64, count: usize) -> String {
     }
 }
 
-/// Things one after the other; `nothing` if there are none.
+/// The items with commas between them; `nothing` if there are none.
 pub fn list(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<_> = items.into_iter().collect();
     if items.is_empty() { "nothing".to_owned() } else { items.join(", ") }
@@ -94,8 +105,8 @@ pub fn leads(primary: Address, backup: Option<Address>) -> String {
     format!("{} leads {backup}", names::host(primary))
 }
 
-pub fn reign(reign: Reign) -> String {
-    format!("{}, epoch {}", leads(reign.primary, reign.backup), reign.epoch.0)
+pub fn leadership(leadership: Leadership) -> String {
+    format!("{}, epoch {}", leads(leadership.primary, leadership.backup), leadership.epoch.0)
 }
 
 pub fn log_end(epoch: Epoch, index: u64) -> String {
@@ -103,15 +114,15 @@ pub fn log_end(epoch: Epoch, index: u64) -> String {
 }
 
 /// `ann is 3`.
-pub fn thing(state: &[u8]) -> String {
-    match postcard::from_bytes::<Thing>(state) {
-        Ok(thing) => format!("{} is {}", thing.name, thing.value),
+pub fn object_state(state: &[u8]) -> String {
+    match postcard::from_bytes::<TableObject>(state) {
+        Ok(state) => format!("{} is {}", state.name, state.value),
         Err(error) => format!("no state: {error}"),
     }
 }
 
 pub fn letter(bytes: &[u8]) -> String {
-    postcard::from_bytes::<Letter>(bytes).map_or("no letter".to_owned(), |it| format!("add {}", it.0))
+    postcard::from_bytes::<NumbersLetter>(bytes).map_or("no letter".to_owned(), |it| format!("add {}", it.0))
 }
 
 /// A notice or a refusal.
@@ -129,42 +140,42 @@ pub fn outcome(outcome: &Outcome) -> String {
 }
 
 /// A request for the directory.
-pub fn asked(request: &Request) -> String {
+pub fn directory_request(request: &DirectoryRequest) -> String {
     match request {
-        Request::Read { .. } => "who leads?".to_owned(),
-        Request::Swap { writes, .. } => {
-            let wanted = writes.first().and_then(|it| Reign::from_bytes(it.value.as_deref()?));
-            format!("let it be: {}", wanted.map_or("nothing".to_owned(), reign))
+        DirectoryRequest::Read { .. } => "who leads?".to_owned(),
+        DirectoryRequest::Swap { writes, .. } => {
+            let request = writes.first().and_then(|it| Leadership::from_bytes(it.value.as_deref()?));
+            format!("let it be: {}", request.map_or("nothing".to_owned(), leadership))
         }
-        Request::Clock { .. } => "what time is it?".to_owned(),
+        DirectoryRequest::Clock { .. } => "what time is it?".to_owned(),
     }
 }
 
-/// The directory's answer.
-pub fn answered(done: &Done) -> String {
-    let entry = |it: Option<&machine::directory::Entry>| {
-        it.and_then(|it| Reign::from_bytes(&it.value)).map_or("nothing is known".to_owned(), reign)
+/// An answer of the directory.
+pub fn directory_reply(done: &DirectoryReply) -> String {
+    let entry = |it: Option<&machine::directory::DirectoryEntry>| {
+        it.and_then(|it| Leadership::from_bytes(&it.value)).map_or("nothing is known".to_owned(), leadership)
     };
     match done {
-        Done::Read { entries, .. } => entry(entries.first()),
-        Done::Won { .. } => "won".to_owned(),
-        Done::Lost { entries, .. } => format!("lost, {}", entry(entries.first())),
-        Done::Clock { time, .. } => format!("it is {time}"),
-        Done::Unknown { .. } => "unknown".to_owned(),
+        DirectoryReply::Read { entries, .. } => entry(entries.first()),
+        DirectoryReply::Won { .. } => "won".to_owned(),
+        DirectoryReply::Lost { entries, .. } => format!("lost, {}", entry(entries.first())),
+        DirectoryReply::Clock { time, .. } => format!("it is {time}"),
+        DirectoryReply::Unknown { .. } => "unknown".to_owned(),
     }
 }
 
 /// A request for a disk.
-pub fn disk(request: &disk::Request) -> String {
+pub fn disk(request: &disk::DiskRequest) -> String {
     match request {
-        disk::Request::Append { first, records, .. } => format!("keep {}", range(*first, records.len())),
-        disk::Request::Cut { from, .. } => format!("forget everything from {from} on"),
-        disk::Request::Keep { index, .. } => format!("keep a snapshot up to {index}"),
-        disk::Request::Recall { .. } => "what do you hold?".to_owned(),
+        disk::DiskRequest::Append { first, records, .. } => format!("keep {}", range(*first, records.len())),
+        disk::DiskRequest::Cut { from, .. } => format!("forget everything from {from} on"),
+        disk::DiskRequest::Keep { index, .. } => format!("keep a snapshot up to {index}"),
+        disk::DiskRequest::Recall { .. } => "what do you hold?".to_owned(),
     }
 }
 
-impl Names {
+impl TableNames {
     fn objects(&self, objects: &[ObjectId]) -> String {
         list(objects.iter().map(|&it| self.object(it)))
     }

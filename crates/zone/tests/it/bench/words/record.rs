@@ -1,9 +1,9 @@
 //! Records in words.
 
-use super::{leads, letter, outcome, said, thing, zone};
-use crate::bench::names::Names;
+use super::{leads, letter, object_state, outcome, said, zone};
+use crate::bench::names::TableNames;
 use game::{Addressee, Scope};
-use zone::{Being, Cause, Change, EventId, Item, Record, Stamp, Written};
+use zone::{Cause, Change, EntityId, EventId, ObjectWrite, PostItem, Record, Stamp};
 
 /// `event 1.2.3`: the zone that decides it, the epoch, a number.
 pub fn event(event: EventId) -> String {
@@ -15,7 +15,7 @@ fn stamp(stamp: Stamp) -> String {
     format!("{}.{}", stamp.index, stamp.place)
 }
 
-/// An object that had one owner only has nothing to say of it.
+/// The version of an object; also its incarnation (`owner`), if it has had more than one owner.
 fn version(incarnation: u32, version: u32) -> String {
     match incarnation {
         0 | 1 => format!("(version {version})"),
@@ -23,7 +23,7 @@ fn version(incarnation: u32, version: u32) -> String {
     }
 }
 
-impl Names {
+impl TableNames {
     pub fn record(&self, record: &Record) -> String {
         let cause = match record.cause {
             Cause::Founding => Some("the world begins".to_owned()),
@@ -41,7 +41,7 @@ impl Names {
     fn change(&self, change: &Change, record: &Record) -> Option<String> {
         Some(match change {
             Change::Put { incarnation, version: it, state, .. } => {
-                format!("{} {}", thing(state), version(*incarnation, *it))
+                format!("{} {}", object_state(state), version(*incarnation, *it))
             }
             Change::Removed { object, version: it } => {
                 format!("{} is gone {}", self.object(*object), version(1, *it))
@@ -63,16 +63,16 @@ impl Names {
                 format!("letter {} to {}: {}", stamp(*it), self.addressee(*to), letter(text))
             }
             Change::LetterDone { stamp: it } => format!("letter {} done", stamp(*it)),
-            Change::Reigns { primary, backup } => {
+            Change::Leads { primary, backup } => {
                 format!("{}, epoch {}", leads(*primary, *backup), record.epoch.0)
             }
             Change::Checkpoint { .. } => return None,
-            _ => return Some(self.change_abroad(change)),
+            _ => return Some(self.change_between_zones(change)),
         })
     }
 
-    /// Changes that there are because of other zones.
-    fn change_abroad(&self, change: &Change) -> String {
+    /// Changes that concern other zones.
+    fn change_between_zones(&self, change: &Change) -> String {
         match change {
             Change::Granted { event: it, scope, objects, .. } => {
                 format!("{} holds {}", event(*it), self.claim(scope, objects))
@@ -81,7 +81,7 @@ impl Names {
             Change::Elsewhere(it) => format!("in {}: {}", zone(it.zone), self.written(it)),
             Change::Posted { to, number, item } => {
                 let item = match item {
-                    Item::Decided(whole) => format!("{} decided", event(whole.event)),
+                    PostItem::Decided(decided) => format!("{} decided", event(decided.event)),
                     _ => self.item(item),
                 };
                 format!("post {number} to {}: {item}", zone(*to))
@@ -96,7 +96,7 @@ impl Names {
             Change::Brought { player, row } => {
                 format!("player {} comes over after action {}", self.player(*player), row.cursor)
             }
-            Change::Lives { being, zone, incarnation } => self.lives(*being, *zone, *incarnation),
+            Change::Location { entity, zone, incarnation } => self.location(*entity, *zone, *incarnation),
             _ => format!("{change:?}"),
         }
     }
@@ -123,47 +123,51 @@ impl Names {
         }
     }
 
-    fn written(&self, written: &Written) -> String {
+    fn written(&self, written: &ObjectWrite) -> String {
         format!("{} {}", self.state(written), version(written.incarnation, written.version))
     }
 
-    fn state(&self, Written { object, state, .. }: &Written) -> String {
-        state.as_ref().map_or_else(|| format!("{} is gone", self.object(*object)), |it| thing(it))
+    fn state(&self, ObjectWrite { object, state, .. }: &ObjectWrite) -> String {
+        state.as_ref().map_or_else(|| format!("{} is gone", self.object(*object)), |it| object_state(it))
     }
 
-    fn lives(&self, being: Being, at: Option<space::ZoneId>, incarnation: u32) -> String {
-        let who = match being {
-            Being::Object(object) => self.object(object),
-            Being::Player(player) => format!("player {}", self.player(player)),
+    fn location(&self, entity: EntityId, at: Option<space::ZoneId>, incarnation: u32) -> String {
+        let name = match entity {
+            EntityId::Object(object) => self.object(object),
+            EntityId::Player(player) => format!("player {}", self.player(player)),
         };
         match at {
-            Some(it) => format!("{who} lives in {} (owner {incarnation})", zone(it)),
-            None => format!("{who} lives nowhere"),
+            Some(it) => format!("{name} lives in {} (owner {incarnation})", zone(it)),
+            None => format!("{name} lives nowhere"),
         }
     }
 
-    pub fn item(&self, item: &Item) -> String {
+    pub fn item(&self, item: &PostItem) -> String {
         match item {
-            Item::Decided(whole) => {
-                let writes = super::list(whole.writes.iter().map(|it| self.state(it)));
-                format!("{} decided, {writes}", event(whole.event))
+            PostItem::Decided(decided) => {
+                let writes = super::list(decided.writes.iter().map(|it| self.state(it)));
+                format!("{} decided, {writes}", event(decided.event))
             }
-            Item::Offer(passage) => {
-                let player = passage.player.as_ref();
+            PostItem::Offer(transfer) => {
+                let player = transfer.player.as_ref();
                 let player = player.map(|it| format!(", with its player after action {}", it.1.cursor));
-                let timers = match passage.timers.len() {
+                let timers = match transfer.timers.len() {
                     0 => String::new(),
                     count => format!(", with {count} timers"),
                 };
-                format!("offer, {}{timers}{}", thing(&passage.known.state), player.unwrap_or_default())
+                format!(
+                    "offer, {}{timers}{}",
+                    object_state(&transfer.snapshot.state),
+                    player.unwrap_or_default()
+                )
             }
-            Item::Answer { object, taken, .. } => {
+            PostItem::Answer { object, taken, .. } => {
                 format!("{} {}", self.object(*object), if *taken { "taken" } else { "declined" })
             }
-            Item::Letter { to, letter: text, .. } => {
+            PostItem::Letter { to, letter: text, .. } => {
                 format!("letter to {}, {}", self.addressee(*to), letter(text))
             }
-            Item::Lives { being, zone, incarnation } => self.lives(*being, *zone, *incarnation),
+            PostItem::Location { entity, zone, incarnation } => self.location(*entity, *zone, *incarnation),
         }
     }
 }

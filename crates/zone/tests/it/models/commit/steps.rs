@@ -1,183 +1,189 @@
-//! What happens in a step.
+//! The steps of the model.
 
 use super::*;
 
-impl Decider {
-    /// `Jobs::wants`.
-    fn wants(&self, event: Event, attempt: u8) -> bool {
+impl CommitCoordinator {
+    /// Mirrors `Jobs::wants` of the code.
+    fn wants(&self, event: CommitEvent, attempt: u8) -> bool {
         self.job.as_ref().is_some_and(|it| it.event == event && it.attempt == attempt)
     }
 
-    fn has_posted(&self, part: Part, event: Event) -> bool {
+    fn has_posted(&self, part: ParticipantId, event: CommitEvent) -> bool {
         let now = self.log.now();
         now.done.iter().skip(now.delivered[part]).any(|it| *it == event)
     }
 
-    /// `on_ask`: whether it says that an event never happens.
-    fn disowns(&self, flaw: Option<Flaw>, part: Part, event: Event, attempt: u8) -> bool {
-        if self.epoch < event.0 && flaw != Some(Flaw::OldAnswers) {
+    /// `on_ask`: true if the answer is that the event never happens.
+    fn disowns(
+        &self,
+        flaw: Option<CommitFlaw>,
+        part: ParticipantId,
+        event: CommitEvent,
+        attempt: u8,
+    ) -> bool {
+        if self.epoch < event.0 && flaw != Some(CommitFlaw::OldAnswers) {
             return false;
         }
-        let is_posted = self.has_posted(part, event) && flaw != Some(Flaw::JobsOnly);
+        let is_posted = self.has_posted(part, event) && flaw != Some(CommitFlaw::JobsOnly);
         !is_posted && !self.wants(event, attempt)
     }
 
-    /// `send_post`: what may leave.
-    fn posts(&mut self, flaw: Option<Flaw>) -> Vec<Msg> {
-        let log = if flaw == Some(Flaw::PostEarly) { self.log.now() } else { &self.log.safe };
+    /// `PostDelivery::send`: the items that may leave.
+    fn posts(&mut self, flaw: Option<CommitFlaw>) -> Vec<CommitEnvelope> {
+        let log = if flaw == Some(CommitFlaw::PostEarly) { self.log.now() } else { &self.log.safe };
         let mut posts = Vec::new();
         for (part, sent) in self.sent.iter_mut().enumerate() {
             let first = (*sent).max(log.delivered[part]);
             let items = log.done.iter().enumerate().skip(first);
-            posts.extend(items.map(|(number, &event)| Msg {
+            posts.extend(items.map(|(number, &event)| CommitEnvelope {
                 part,
                 epoch: self.epoch,
-                says: Says::Post(number + 1, event),
+                says: CommitMsg::Post(number + 1, event),
             }));
             *sent = log.done.len();
         }
-        posts.retain(|it| it.part == 0 || flaw != Some(Flaw::OneIsForgotten));
+        posts.retain(|it| it.part == 0 || flaw != Some(CommitFlaw::SkipParticipant));
         posts
     }
 }
 
-impl State {
-    pub(super) fn step(&mut self, model: &Commit, action: Action) {
+impl CommitState {
+    pub(super) fn step(&mut self, model: &CommitModel, action: CommitAction) {
         match action {
-            Action::Hear(msg) => {
+            CommitAction::Receive(msg) => {
                 self.messages.remove(&msg);
-                self.hear(model, msg);
+                self.receive(model, msg);
             }
-            Action::HearTwice(msg) => {
+            CommitAction::ReceiveTwice(msg) => {
                 self.left.repeats -= 1;
-                self.hear(model, msg);
+                self.receive(model, msg);
             }
-            Action::HearOld(msg) => self.hear_old(model, msg),
-            Action::Lose(msg) => {
+            CommitAction::ReceiveByDeposed(msg) => self.receive_by_deposed(model, msg),
+            CommitAction::Lose(msg) => {
                 self.left.losses -= 1;
                 self.messages.remove(&msg);
             }
-            Action::Start => self.start(model),
-            Action::SafeDecider => {
-                self.decider.log.make_safe();
-                self.messages.extend(self.decider.posts(model.flaw));
+            CommitAction::Start => self.start(model),
+            CommitAction::SafeCoordinator => {
+                self.coordinator.log.make_safe();
+                self.messages.extend(self.coordinator.posts(model.flaw));
             }
-            Action::Safe(part) => {
-                self.members[part].log.make_safe();
-                self.tell(model, part);
+            CommitAction::Safe(part) => {
+                self.participants[part].log.make_safe();
+                self.send_safe(model, part);
             }
-            Action::GiveUp => {
+            CommitAction::GiveUp => {
                 self.left.give_ups -= 1;
                 self.try_again();
             }
-            Action::Late if self.is_lost() => self.try_again(),
-            Action::Late => (),
-            Action::Ask(part) => {
+            CommitAction::Late if self.is_lost() => self.try_again(),
+            CommitAction::Late => (),
+            CommitAction::Ask(part) => {
                 self.left.asks -= 1;
                 self.ask(part);
             }
-            Action::AskLate(part) => self.ask_late(model, part),
-            Action::PostAgain(part) => self.post_again(model, part),
-            Action::CrashDecider(keeps) => self.crash_decider(keeps),
-            Action::Crash(part, keeps) => {
+            CommitAction::AskLate(part) => self.ask_late(model, part),
+            CommitAction::PostAgain(part) => self.post_again(model, part),
+            CommitAction::CrashCoordinator(keeps) => self.crash_coordinator(keeps),
+            CommitAction::Crash(part, keeps) => {
                 self.left.part_crashes -= 1;
-                let mut log = self.members[part].log.clone();
+                let mut log = self.participants[part].log.clone();
                 log.cut(keeps);
-                self.members[part] = Member { log, ..Member::default() };
+                self.participants[part] = CommitParticipant { log, ..CommitParticipant::default() };
             }
-            Action::TakeBack(part) => self.release(model, part),
+            CommitAction::TakeBack(part) => self.release(model, part),
         }
     }
 
-    pub(super) fn is_over(&self, model: &Commit) -> bool {
-        let done = &self.decider.log.now().done;
-        let is_done = |it: &Member| it.log.now().applied == *done && it.log.now().held.is_none();
+    pub(super) fn is_over(&self, model: &CommitModel) -> bool {
+        let done = &self.coordinator.log.now().done;
+        let is_done = |it: &CommitParticipant| it.log.now().applied == *done && it.log.now().held.is_none();
         done.len() == model.bounds.wishes
-            && self.members.iter().all(|it| is_done(it) && it.waiting.is_empty())
+            && self.participants.iter().all(|it| is_done(it) && it.waiting.is_empty())
     }
 
-    fn send(&mut self, part: Part, epoch: u8, says: Says) {
-        self.messages.insert(Msg { part, epoch, says });
+    fn send(&mut self, part: ParticipantId, epoch: u8, says: CommitMsg) {
+        self.messages.insert(CommitEnvelope { part, epoch, says });
     }
 
-    fn hear(&mut self, model: &Commit, Msg { part, epoch, says }: Msg) {
+    fn receive(&mut self, model: &CommitModel, CommitEnvelope { part, epoch, says }: CommitEnvelope) {
         match says {
-            Says::Granted(event, attempt) => return self.on_granted(model, part, event, attempt),
-            Says::Ask(event, attempt) => {
-                if self.decider.disowns(model.flaw, part, event, attempt) {
-                    self.send(part, self.decider.epoch, Says::Release(event, attempt));
+            CommitMsg::Granted(event, attempt) => return self.on_granted(model, part, event, attempt),
+            CommitMsg::Ask(event, attempt) => {
+                if self.coordinator.disowns(model.flaw, part, event, attempt) {
+                    self.send(part, self.coordinator.epoch, CommitMsg::Release(event, attempt));
                 }
                 return;
             }
-            Says::Posted(upto) => {
-                let upto = upto.min(self.decider.log.now().done.len());
-                if self.decider.log.now().delivered[part] < upto {
-                    self.decider.log.write(|it| it.delivered[part] = upto);
+            CommitMsg::Posted(upto) => {
+                let upto = upto.min(self.coordinator.log.now().done.len());
+                if self.coordinator.log.now().delivered[part] < upto {
+                    self.coordinator.log.write(|it| it.delivered[part] = upto);
                 }
                 return;
             }
-            Says::Lock(..) | Says::Release(..) | Says::Post(..) => (),
+            CommitMsg::Lock(..) | CommitMsg::Release(..) | CommitMsg::Post(..) => (),
         }
-        // It is believed only in the highest epoch heard of.
-        if epoch < self.members[part].heard {
+        // A participant believes only the highest epoch that it has seen.
+        if epoch < self.participants[part].heard {
             return;
         }
-        self.members[part].heard = epoch;
+        self.participants[part].heard = epoch;
         match says {
-            Says::Lock(event, attempt) => self.on_lock(model, part, event, attempt),
-            Says::Release(event, attempt) => self.on_release(model, part, event, attempt),
-            Says::Post(number, event) => self.on_post(model, part, number, event),
-            Says::Granted(..) | Says::Ask(..) | Says::Posted(..) => (),
+            CommitMsg::Lock(event, attempt) => self.on_lock(model, part, event, attempt),
+            CommitMsg::Release(event, attempt) => self.on_release(model, part, event, attempt),
+            CommitMsg::Post(number, event) => self.on_post(model, part, number, event),
+            CommitMsg::Granted(..) | CommitMsg::Ask(..) | CommitMsg::Posted(..) => (),
         }
     }
 
-    /// A reign that is over answers questions as if it were not.
-    fn hear_old(&mut self, model: &Commit, msg: Msg) {
-        let (Some(old), Says::Ask(event, attempt)) = (&self.old, msg.says) else { return };
-        let (epoch, disowns) = (old.epoch, old.disowns(model.flaw, msg.part, event, attempt));
+    /// A deposed primary answers questions as if it were not deposed.
+    fn receive_by_deposed(&mut self, model: &CommitModel, msg: CommitEnvelope) {
+        let (Some(deposed), CommitMsg::Ask(event, attempt)) = (&self.deposed, msg.says) else { return };
+        let (epoch, disowns) = (deposed.epoch, deposed.disowns(model.flaw, msg.part, event, attempt));
         self.messages.remove(&msg);
         if disowns {
-            self.send(msg.part, epoch, Says::Release(event, attempt));
+            self.send(msg.part, epoch, CommitMsg::Release(event, attempt));
         }
     }
 
-    // The zone that decides.
+    // The coordinator.
 
-    fn start(&mut self, model: &Commit) {
-        let decider = &mut self.decider;
-        if decider.job.is_some() || model.bounds.wishes <= decider.log.now().done.len() {
+    fn start(&mut self, model: &CommitModel) {
+        let coordinator = &mut self.coordinator;
+        if coordinator.job.is_some() || model.bounds.wishes <= coordinator.log.now().done.len() {
             return;
         }
-        decider.last += 1;
-        let event = Event(decider.epoch, decider.last);
-        decider.job = Some(Job { event, attempt: 0, granted: BTreeSet::new() });
+        coordinator.last += 1;
+        let event = CommitEvent(coordinator.epoch, coordinator.last);
+        coordinator.job = Some(CommitJob { event, attempt: 0, granted: BTreeSet::new() });
         self.try_again();
     }
 
-    /// `fail` and `attempt`.
+    /// Mirrors `fail` and `attempt` of the code.
     fn try_again(&mut self) {
-        let epoch = self.decider.epoch;
-        let Some(job) = &mut self.decider.job else { return };
+        let epoch = self.coordinator.epoch;
+        let Some(job) = &mut self.coordinator.job else { return };
         let (event, attempt) = (job.event, job.attempt);
         job.attempt += 1;
         job.granted.clear();
-        for part in 0..self.members.len() {
+        for part in 0..self.participants.len() {
             if 0 < attempt {
-                self.send(part, epoch, Says::Release(event, attempt));
+                self.send(part, epoch, CommitMsg::Release(event, attempt));
             }
-            self.send(part, epoch, Says::Lock(event, attempt + 1));
+            self.send(part, epoch, CommitMsg::Lock(event, attempt + 1));
         }
     }
 
-    /// Whether somebody who was asked will never answer.
+    /// True if a participant that was asked will never answer.
     fn is_lost(&self) -> bool {
-        let Some(job) = &self.decider.job else { return false };
+        let Some(job) = &self.coordinator.job else { return false };
         let wanted = (job.event, job.attempt);
-        let of_it = |says: Says| match says {
-            Says::Lock(it, _) | Says::Release(it, _) | Says::Granted(it, _) => it == job.event,
-            Says::Ask(..) | Says::Post(..) | Says::Posted(_) => false,
+        let of_it = |says: CommitMsg| match says {
+            CommitMsg::Lock(it, _) | CommitMsg::Release(it, _) | CommitMsg::Granted(it, _) => it == job.event,
+            CommitMsg::Ask(..) | CommitMsg::Post(..) | CommitMsg::Posted(_) => false,
         };
-        self.members.iter().enumerate().any(|(part, it)| {
+        self.participants.iter().enumerate().any(|(part, it)| {
             let under_way = self.messages.iter().any(|it| it.part == part && of_it(it.says));
             let knows = it.waiting.contains(&wanted) || it.answer == Some(wanted);
             !job.granted.contains(&part) && !under_way && !knows
@@ -185,142 +191,151 @@ impl State {
     }
 
     /// `on_granted`, and `run`: the record is the decision.
-    fn on_granted(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
-        if !self.decider.wants(event, attempt) {
+    fn on_granted(&mut self, model: &CommitModel, part: ParticipantId, event: CommitEvent, attempt: u8) {
+        if !self.coordinator.wants(event, attempt) {
             return self.release_there(model, part, event, attempt);
         }
-        let Some(job) = &mut self.decider.job else { return };
+        let Some(job) = &mut self.coordinator.job else { return };
         job.granted.insert(part);
         if job.granted.len() < model.bounds.parts {
             return;
         }
-        self.decider.job = None;
-        self.decider.log.write(|it| it.done.push(event));
-        if model.flaw == Some(Flaw::PostEarly) {
-            self.messages.extend(self.decider.posts(model.flaw));
+        self.coordinator.job = None;
+        self.coordinator.log.write(|it| it.done.push(event));
+        if model.flaw == Some(CommitFlaw::PostEarly) {
+            self.messages.extend(self.coordinator.posts(model.flaw));
         }
     }
 
-    /// `release_there`.
-    fn release_there(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
-        let is_posted = self.decider.has_posted(part, event) && model.flaw != Some(Flaw::GrantUnwanted);
+    /// Mirrors `release_there` of the code.
+    fn release_there(&mut self, model: &CommitModel, part: ParticipantId, event: CommitEvent, attempt: u8) {
+        let is_posted =
+            self.coordinator.has_posted(part, event) && model.flaw != Some(CommitFlaw::GrantUnwanted);
         if !is_posted {
-            self.send(part, self.decider.epoch, Says::Release(event, attempt));
+            self.send(part, self.coordinator.epoch, CommitMsg::Release(event, attempt));
         }
     }
 
-    /// `look_after_post`.
-    fn post_again(&mut self, model: &Commit, part: Part) {
-        let ours = |it: &&Msg| it.part == part && matches!(it.says, Says::Post(..) | Says::Posted(..));
-        let owed = self.members[part].owed;
-        let decider = &mut self.decider;
-        let delivered = decider.log.now().delivered[part];
-        if owed || self.messages.iter().any(|it| ours(&it)) || decider.log.safe.done.len() <= delivered {
+    /// Mirrors `maintain_post` of the code.
+    fn post_again(&mut self, model: &CommitModel, part: ParticipantId) {
+        let ours = |it: &&CommitEnvelope| {
+            it.part == part && matches!(it.says, CommitMsg::Post(..) | CommitMsg::Posted(..))
+        };
+        let owed = self.participants[part].owed;
+        let coordinator = &mut self.coordinator;
+        let delivered = coordinator.log.now().delivered[part];
+        if owed || self.messages.iter().any(|it| ours(&it)) || coordinator.log.safe.done.len() <= delivered {
             return;
         }
-        decider.sent[part] = delivered;
-        self.messages.extend(self.decider.posts(model.flaw));
+        coordinator.sent[part] = delivered;
+        self.messages.extend(self.coordinator.posts(model.flaw));
     }
 
-    /// The backup goes on in a new epoch; who reigned before may not know.
-    fn crash_decider(&mut self, keeps: usize) {
+    /// The backup goes on in a new epoch; the old primary may not know.
+    fn crash_coordinator(&mut self, keeps: usize) {
         self.left.crashes -= 1;
-        let mut log = self.decider.log.clone();
+        let mut log = self.coordinator.log.clone();
         log.cut(keeps);
-        let parts = self.members.len();
-        let next = Decider { epoch: self.decider.epoch + 1, log, job: None, last: 0, sent: vec![0; parts] };
-        self.old = Some(std::mem::replace(&mut self.decider, next));
+        let parts = self.participants.len();
+        let next = CommitCoordinator {
+            epoch: self.coordinator.epoch + 1,
+            log,
+            job: None,
+            last: 0,
+            sent: vec![0; parts],
+        };
+        self.deposed = Some(std::mem::replace(&mut self.coordinator, next));
     }
 
-    // The zones that take part.
+    // The participants.
 
-    /// `on_lock`.
-    fn on_lock(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
-        let member = &self.members[part];
-        if member.waiting.iter().any(|it| it.0 == event) {
+    /// Mirrors `on_lock` of the code.
+    fn on_lock(&mut self, model: &CommitModel, part: ParticipantId, event: CommitEvent, attempt: u8) {
+        let participant = &self.participants[part];
+        if participant.waiting.iter().any(|it| it.0 == event) {
             return;
         }
-        match member.log.now().held {
+        match participant.log.now().held {
             Some((held, it)) if held == event && it < attempt => self.release(model, part),
             Some((held, _)) if held == event => return,
             _ => (),
         }
-        self.members[part].waiting.push((event, attempt));
+        self.participants[part].waiting.push((event, attempt));
         self.grant_next(model, part);
     }
 
-    fn grant_next(&mut self, model: &Commit, part: Part) {
-        let member = &mut self.members[part];
-        if member.log.now().held.is_some() || member.waiting.is_empty() {
+    fn grant_next(&mut self, model: &CommitModel, part: ParticipantId) {
+        let participant = &mut self.participants[part];
+        if participant.log.now().held.is_some() || participant.waiting.is_empty() {
             return;
         }
-        let next = member.waiting.remove(0);
-        member.log.write(|it| it.held = Some(next));
-        member.answer = Some(next);
-        if model.flaw == Some(Flaw::GrantEarly) {
-            self.tell(model, part);
+        let next = participant.waiting.remove(0);
+        participant.log.write(|it| it.held = Some(next));
+        participant.answer = Some(next);
+        if model.flaw == Some(CommitFlaw::GrantEarly) {
+            self.send_safe(model, part);
         }
     }
 
-    /// `send_granted`, and what is owed to the post.
-    fn tell(&mut self, model: &Commit, part: Part) {
-        let member = &mut self.members[part];
-        let upto = member.log.safe.applied.len();
-        let (answer, held) = (member.answer.take(), member.log.now().held);
-        let owed = model.flaw != Some(Flaw::GrantEarly) || member.log.tail.is_empty();
-        let owed = owed && std::mem::take(&mut member.owed);
+    /// `send_safe`, and the receipt that is owed to the post.
+    fn send_safe(&mut self, model: &CommitModel, part: ParticipantId) {
+        let participant = &mut self.participants[part];
+        let upto = participant.log.safe.applied.len();
+        let (answer, held) = (participant.answer.take(), participant.log.now().held);
+        let owed = model.flaw != Some(CommitFlaw::GrantEarly) || participant.log.tail.is_empty();
+        let owed = owed && std::mem::take(&mut participant.owed);
         if let Some((event, attempt)) = answer.filter(|it| held == Some(*it)) {
-            self.send(part, 0, Says::Granted(event, attempt));
+            self.send(part, 0, CommitMsg::Granted(event, attempt));
         }
         if owed {
-            self.send(part, 0, Says::Posted(upto));
+            self.send(part, 0, CommitMsg::Posted(upto));
         }
     }
 
-    /// `on_release`.
-    fn on_release(&mut self, model: &Commit, part: Part, event: Event, attempt: u8) {
-        let member = &mut self.members[part];
-        member.waiting.retain(|it| it.0 != event || attempt < it.1);
-        if member.log.now().held.is_some_and(|it| it.0 == event && it.1 <= attempt) {
+    /// Mirrors `on_release` of the code.
+    fn on_release(&mut self, model: &CommitModel, part: ParticipantId, event: CommitEvent, attempt: u8) {
+        let participant = &mut self.participants[part];
+        participant.waiting.retain(|it| it.0 != event || attempt < it.1);
+        if participant.log.now().held.is_some_and(|it| it.0 == event && it.1 <= attempt) {
             self.release(model, part);
         }
     }
 
-    fn release(&mut self, model: &Commit, part: Part) {
-        if self.members[part].log.now().held.is_some() {
-            self.members[part].answer = None;
-            self.members[part].log.write(|it| it.held = None);
+    fn release(&mut self, model: &CommitModel, part: ParticipantId) {
+        if self.participants[part].log.now().held.is_some() {
+            self.participants[part].answer = None;
+            self.participants[part].log.write(|it| it.held = None);
             self.grant_next(model, part);
         }
     }
 
     /// `on_post`: in order, and once.
-    fn on_post(&mut self, model: &Commit, part: Part, number: usize, event: Event) {
-        let member = &mut self.members[part];
-        let taken = member.log.now().applied.len();
+    fn on_post(&mut self, model: &CommitModel, part: ParticipantId, number: usize, event: CommitEvent) {
+        let participant = &mut self.participants[part];
+        let taken = participant.log.now().applied.len();
         if number == taken + 1 {
-            member.log.write(|it| {
+            participant.log.write(|it| {
                 it.applied.push(event);
                 it.held.take_if(|it| it.0 == event);
             });
         }
-        member.owed = true;
+        participant.owed = true;
         self.grant_next(model, part);
     }
 
-    fn ask(&mut self, part: Part) {
-        if let Some((event, attempt)) = self.members[part].log.now().held {
-            self.send(part, 0, Says::Ask(event, attempt));
+    fn ask(&mut self, part: ParticipantId) {
+        if let Some((event, attempt)) = self.participants[part].log.now().held {
+            self.send(part, 0, CommitMsg::Ask(event, attempt));
         }
     }
 
-    /// `look_after_grants`, when the answer will be that it never happens.
-    fn ask_late(&mut self, model: &Commit, part: Part) {
-        let Some((event, attempt)) = self.members[part].log.now().held else { return };
-        let disowned = self.decider.disowns(None, part, event, attempt);
-        let says = [Says::Ask(event, attempt), Says::Release(event, attempt)];
+    /// `maintain_grants`, when the answer will be that the event never happens.
+    fn ask_late(&mut self, model: &CommitModel, part: ParticipantId) {
+        let Some((event, attempt)) = self.participants[part].log.now().held else { return };
+        let disowned = self.coordinator.disowns(None, part, event, attempt);
+        let says = [CommitMsg::Ask(event, attempt), CommitMsg::Release(event, attempt)];
         let under_way = self.messages.iter().any(|it| it.part == part && says.contains(&it.says));
-        if disowned && !under_way && model.flaw != Some(Flaw::NobodyAsks) {
+        if disowned && !under_way && model.flaw != Some(CommitFlaw::NoQuestions) {
             self.ask(part);
         }
     }

@@ -1,10 +1,10 @@
 //! Failover: compare-and-swap, going solo, coming back, naming a new backup.
 //!
 //! Two or three replicas, a directory whose requests may be carried out late and whose answers may be lost, links
-//! that keep order but break, disks that keep what was synced, crashes that take the rest. A backup may suspect,
-//! and a primary may lose patience, at any moment: nothing here rests on time.
+//! that keep order but break, disks that keep what was synced, crashes that take the rest. A backup may suspect its
+//! primary, and a primary may give up its follower, at any moment: nothing here rests on time.
 //!
-//! What is left out: beacons and leases (they carry no safety), snapshots in parts (the last part is the
+//! Left out are: beacons and leases (safety does not rest on them), snapshots in parts (the last part is the
 //! snapshot), trimmed logs. Reading the directory is one step: between a read and its answer nothing depends on
 //! the answer, so a slow read is a read followed by a pause. A swap is three: asked, carried out, answered.
 
@@ -15,50 +15,50 @@ use stateright::{Model, Property};
 use std::collections::{BTreeMap, BTreeSet};
 use zone::{Durability, Rule};
 
-/// A replica.
-type Id = usize;
+/// A replica, by its number.
+type FailoverReplicaId = usize;
 
 const REPLICAS_MAX: usize = 3;
 
-/// Which rules are kept. All of them, unless one is switched off to see what it is for.
+/// The rules that are kept: all of them, unless one is switched off to show that it is needed.
 #[derive(Clone, Copy, Debug)]
-struct Rules {
+struct FailoverRules {
     durability: Durability,
     broken: Option<Rule>,
-    flaw: Option<Flaw>,
+    flaw: Option<FailoverFlaw>,
 }
 
 /// Rules whose need this model has shown, switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flaw {
+enum FailoverFlaw {
     /// A backup sends its swap before its disk has everything it acknowledged.
     PromoteUnsynced,
-    /// A replica without a role claims the throne before its disk has its whole log.
+    /// A replica without a role asks to be primary before its disk has its whole log.
     ClaimUnsynced,
-    /// A primary asks to be alone, and goes on announcing by its backup's word only.
+    /// A primary asks to be alone, and goes on announcing records that only its backup has acknowledged.
     LeaveUnsynced,
-    /// A primary that asked to be alone, heard no answer, and then heard its backup, asks no more.
-    LeaveForgotten,
-    /// A replica without a role follows whoever sends it records that would fit, and drops them.
+    /// A primary that asked to be alone, got no answer, and then received from its backup, asks no more.
+    LeaveOnce,
+    /// A replica without a role follows a primary that sends it records that would fit, and drops them.
     FollowMidway,
-    /// A primary that is about to name a follower does not listen when that follower says that it is nobody.
-    NamingDeaf,
+    /// A primary that is about to name a follower ignores that follower's message that it has no role.
+    IgnoreLostRole,
     /// A primary waits for the answer to an invitation as long as beacons are answered, though the link that carried it
-    /// has broken, or whoever got it follows already and does not say so again.
-    InvitedOnce,
-    /// A backup takes its epoch from the directory, refuses what its primary sent before it heard of that epoch, and
-    /// does not say what it missed.
-    RefusedUntold,
+    /// has broken, or the invited replica follows already and does not say so again.
+    InviteOnce,
+    /// A backup takes its epoch from the directory, refuses records that its primary sent before it learnt of that
+    /// epoch, and does not report the gap.
+    HideGap,
 }
 
-/// How far the search goes.
+/// The limits of the search.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct FailoverBounds {
     replicas: usize,
-    /// Records besides those that begin reigns.
+    /// Records besides those that begin leaderships.
     writes: u8,
     crashes: u8,
-    /// Suspicions (and losses of patience) without a reason.
+    /// Suspicions (and followers given up) without a reason.
     alarms: u8,
     /// Requests to the directory that are never answered.
     unknowns: u8,
@@ -70,48 +70,48 @@ struct Bounds {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Failover {
-    rules: Rules,
-    bounds: Bounds,
+struct FailoverModel {
+    rules: FailoverRules,
+    bounds: FailoverBounds,
 }
 
-/// A record: who wrote it in which reign and life. With its place in the log, that names it.
+/// A record: its epoch, its writer and the writer's life. With its place in the log, that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Rec {
+struct FailoverRecord {
     epoch: u8,
-    writer: Id,
+    writer: FailoverReplicaId,
     life: u8,
 }
 
-/// `Reign`. Each change is a new epoch, so the epoch serves as the directory's revision, too.
+/// `Leadership`. Each change is a new epoch, so the epoch serves as the directory's revision, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Entry {
+struct FailoverLeadership {
     epoch: u8,
-    primary: Id,
-    backup: Option<Id>,
+    primary: FailoverReplicaId,
+    backup: Option<FailoverReplicaId>,
 }
 
-impl Entry {
-    const fn next(self, primary: Id, backup: Option<Id>) -> Self {
+impl FailoverLeadership {
+    const fn next(self, primary: FailoverReplicaId, backup: Option<FailoverReplicaId>) -> Self {
         Self { epoch: self.epoch + 1, primary, backup }
     }
 }
 
-/// `Peer`, as far as safety cares.
+/// `BetweenReplicas`, as far as safety needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Msg {
-    Append { epoch: u8, first: usize, records: Vec<Rec> },
-    Copy { epoch: u8, log: Vec<Rec> },
+enum FailoverMsg {
+    Append { epoch: u8, first: usize, records: Vec<FailoverRecord> },
+    Copy { epoch: u8, log: Vec<FailoverRecord> },
     Follow { epoch: u8, last: u8, index: usize },
     Acked { epoch: u8, index: usize, synced: usize },
     Missing { epoch: u8, after: usize },
-    Standing { reign: u8, last: u8, index: usize },
+    Standing { epoch_known: u8, last: u8, index: usize },
 }
 
-/// `Follower`.
+/// Mirrors `Follower` of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Follower {
-    id: Id,
+struct FailoverFollower {
+    id: FailoverReplicaId,
     since: u8,
     confirmed: bool,
     sent: usize,
@@ -119,24 +119,24 @@ struct Follower {
     synced: usize,
 }
 
-/// `Mode`.
+/// Mirrors `ReplicationMode` of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Mode {
+enum FailoverMode {
     Alone,
-    Recruiting(Follower),
-    /// Catching up.
-    Reaching(Follower),
+    Recruiting(FailoverFollower),
+    /// The follower catches up with the log.
+    Reaching(FailoverFollower),
     /// The swap that names the follower may happen.
-    Naming(Follower),
-    Paired(Follower),
-    /// Paired; on its way to ask for the end of that, and not there until its disk has everything.
-    Syncing(Follower),
+    Naming(FailoverFollower),
+    Paired(FailoverFollower),
+    /// Paired; about to ask for the end of that, once its disk has the whole log.
+    Syncing(FailoverFollower),
     /// Paired; the swap that ends it may happen.
-    Leaving(Follower),
+    Leaving(FailoverFollower),
 }
 
-impl Mode {
-    const fn follower(&mut self) -> Option<&mut Follower> {
+impl FailoverMode {
+    const fn follower(&mut self) -> Option<&mut FailoverFollower> {
         match self {
             Self::Alone => None,
             Self::Recruiting(it)
@@ -149,178 +149,182 @@ impl Mode {
     }
 }
 
-/// What another replica without a role said: in which reign, and how far its log goes.
-type Said = (u8, (u8, usize));
+/// The report of another replica without a role: the epoch it knows, and the end of its log.
+type StandingReport = (u8, (u8, usize));
 
-/// `Role`.
+/// Mirrors `Role` of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Role {
-    Nobody { others: [Option<Said>; REPLICAS_MAX] },
-    Backup { epoch: u8, primary: Id, acking: bool },
-    Primary { epoch: u8, mode: Mode, announced: usize },
+enum FailoverRole {
+    Unassigned { others: [Option<StandingReport>; REPLICAS_MAX] },
+    Backup { epoch: u8, primary: FailoverReplicaId, acking: bool },
+    Primary { epoch: u8, mode: FailoverMode, announced: usize },
 }
 
-const NOBODY: Role = Role::Nobody { others: [None; REPLICAS_MAX] };
+const UNASSIGNED: FailoverRole = FailoverRole::Unassigned { others: [None; REPLICAS_MAX] };
 
-/// A swap that was asked for, and what the directory has answered.
+/// A swap that was asked for, and the directory's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Asked {
-    swap: Entry,
-    answer: Option<Answer>,
+struct PendingSwap {
+    swap: FailoverLeadership,
+    answer: Option<SwapAnswer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Answer {
+enum SwapAnswer {
     Won,
-    Lost(Entry),
+    Lost(FailoverLeadership),
 }
 
 /// `Replica` with its `Core`, and its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Replica {
-    /// How often it has crashed.
+struct FailoverReplica {
+    /// The number of its crashes.
     life: u8,
-    log: Vec<Rec>,
-    /// What a crash leaves of the log.
-    disk: Vec<Rec>,
+    log: Vec<FailoverRecord>,
+    /// The log that a crash leaves.
+    disk: Vec<FailoverRecord>,
     /// The directory's entry as last read.
-    entry: Option<Entry>,
-    asked: Option<Asked>,
-    role: Role,
+    leadership: Option<FailoverLeadership>,
+    pending_swap: Option<PendingSwap>,
+    role: FailoverRole,
 }
 
-/// What must never happen.
+/// The violations that must never happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Fault {
+enum FailoverViolation {
     TwoHistories,
     Forgot,
-    TwoReigns,
+    TwoPrimaries,
     Deposed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    replicas: Vec<Replica>,
-    directory: Entry,
-    /// Swaps whose senders wait no longer, and which may still happen.
-    late: BTreeSet<Entry>,
-    /// What is on its way, by sender and receiver.
-    links: Vec<Vec<Msg>>,
-    /// Everything anybody was ever told.
-    told: Vec<Rec>,
-    /// Who told something, by epoch.
-    spoke: BTreeMap<u8, (Id, u8)>,
+struct FailoverState {
+    replicas: Vec<FailoverReplica>,
+    directory: FailoverLeadership,
+    /// Swaps whose senders no longer wait, and which may still happen.
+    late: BTreeSet<FailoverLeadership>,
+    /// Messages under way, by sender and receiver.
+    links: Vec<Vec<FailoverMsg>>,
+    /// Every record announced so far.
+    announced_records: Vec<FailoverRecord>,
+    /// By epoch, the replica and life that announced.
+    announcers: BTreeMap<u8, (FailoverReplicaId, u8)>,
     writes: u8,
     crashes: u8,
     alarms: u8,
     unknowns: u8,
     breaks: u8,
-    fault: Option<Fault>,
+    violation: Option<FailoverViolation>,
 }
 
 /// One step of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
-    /// A primary executes something.
-    Write(Id),
+enum FailoverAction {
+    /// A primary executes an event.
+    Write(FailoverReplicaId),
     /// The oldest message of a link arrives.
-    Deliver(Id, Id),
-    /// A disk has everything.
-    Sync(Id),
-    /// A replica reads who reigns.
-    Look(Id),
-    /// A replica without a role says how far its log goes.
-    Say(Id),
-    /// A backup finds its primary silent, and asks who reigns.
-    Suspect(Id),
-    /// The same, but it hears its primary again before the answer comes.
-    Doubt(Id),
+    Deliver(FailoverReplicaId, FailoverReplicaId),
+    /// A disk has the whole log.
+    Sync(FailoverReplicaId),
+    /// A replica reads the directory.
+    Look(FailoverReplicaId),
+    /// A replica without a role reports the end of its log.
+    ReportStanding(FailoverReplicaId),
+    /// A backup finds its primary silent, and reads the directory.
+    Suspect(FailoverReplicaId),
+    /// The same, but the backup receives from its primary before the answer comes.
+    Doubt(FailoverReplicaId),
     /// A primary finds its follower silent.
-    LosePatience(Id),
-    /// It hears it again, before it asked for anything.
-    Calm(Id),
+    LoseFollower(FailoverReplicaId),
+    /// The primary receives from the follower again, before it asked for anything.
+    ReturnToPaired(FailoverReplicaId),
     /// A replica sends (again) the swap it wants.
-    Swap(Id),
+    Swap(FailoverReplicaId),
     /// The directory carries out a swap.
-    CarryOut(Id),
-    /// Its answer arrives at somebody who hears its primary, or at somebody who does not.
-    Hear { by: Id, silent: bool },
-    /// Its answer is lost, or not there in time.
-    Lose(Id),
-    /// The directory carries out a swap that nobody waits for.
-    CarryOutLate(Entry),
+    CarryOut(FailoverReplicaId),
+    /// The directory's answer arrives at a replica; `silent` if that has not received from its primary meanwhile.
+    ReceiveAnswer { by: FailoverReplicaId, silent: bool },
+    /// The directory's answer is lost, or late.
+    Lose(FailoverReplicaId),
+    /// The directory carries out a swap whose sender no longer waits.
+    CarryOutLate(FailoverLeadership),
     /// A replica crashes and starts again.
-    Crash(Id),
+    Crash(FailoverReplicaId),
     /// A link breaks and comes back.
-    Break(Id, Id),
+    Break(FailoverReplicaId, FailoverReplicaId),
 }
 
 const ONE_HISTORY: &str = "no two records are announced with one number";
-const NOTHING_LOST: &str = "whoever reigns has everything announced";
-const ONE_REIGN: &str = "one replica announces per epoch";
+const NOTHING_LOST: &str = "every new primary has everything announced";
+const ONE_PRIMARY: &str = "one replica announces per epoch";
 const DEPOSED_SILENT: &str = "a deposed primary announces nothing its successor lacks";
-const RESTS_WHOLE: &str = "without faults a zone ends with a primary, a backup, and everything announced";
+const RECOVERS: &str = "without faults a zone ends with a primary, a backup, and everything announced";
 
-impl Failover {
-    fn start(&self, entry: Entry, roles: &[Role]) -> State {
-        let first = vec![Rec { epoch: 1, writer: 0, life: 0 }];
-        let replica = |id: Id, role: &Role| {
-            let log = if matches!(role, Role::Nobody { .. }) { Vec::new() } else { first.clone() };
-            let entry = (id < 2).then_some(entry);
-            Replica { life: 0, disk: log.clone(), log, entry, asked: None, role: *role }
+impl FailoverModel {
+    fn start(&self, leadership: FailoverLeadership, roles: &[FailoverRole]) -> FailoverState {
+        let first = vec![FailoverRecord { epoch: 1, writer: 0, life: 0 }];
+        let replica = |id: FailoverReplicaId, role: &FailoverRole| {
+            let log =
+                if matches!(role, FailoverRole::Unassigned { .. }) { Vec::new() } else { first.clone() };
+            let leadership = (id < 2).then_some(leadership);
+            FailoverReplica { life: 0, disk: log.clone(), log, leadership, pending_swap: None, role: *role }
         };
         let bounds = self.bounds;
-        State {
+        FailoverState {
             replicas: roles
                 .iter()
                 .take(bounds.replicas)
                 .enumerate()
                 .map(|(id, it)| replica(id, it))
                 .collect(),
-            directory: entry,
+            directory: leadership,
             late: BTreeSet::new(),
             links: vec![Vec::new(); bounds.replicas * bounds.replicas],
-            told: first,
-            spoke: BTreeMap::new(),
+            announced_records: first,
+            announcers: BTreeMap::new(),
             writes: bounds.writes,
             crashes: bounds.crashes,
             alarms: bounds.alarms,
             unknowns: bounds.unknowns,
             breaks: bounds.breaks,
-            fault: None,
+            violation: None,
         }
     }
 }
 
-impl Model for Failover {
-    type State = State;
-    type Action = Action;
+impl Model for FailoverModel {
+    type State = FailoverState;
+    type Action = FailoverAction;
 
-    /// A primary with its backup, and a primary that is alone with somebody who has just come.
-    fn init_states(&self) -> Vec<State> {
-        let follower = Follower { id: 1, since: 1, confirmed: true, sent: 1, acked: 1, synced: 1 };
-        let primary = |mode| Role::Primary { epoch: 1, mode, announced: 1 };
-        let backup = Role::Backup { epoch: 1, primary: 0, acking: true };
+    /// A primary with its backup, and a primary that is alone with a replica that has just started.
+    fn init_states(&self) -> Vec<FailoverState> {
+        let follower = FailoverFollower { id: 1, since: 1, confirmed: true, sent: 1, acked: 1, synced: 1 };
+        let primary = |mode| FailoverRole::Primary { epoch: 1, mode, announced: 1 };
+        let backup = FailoverRole::Backup { epoch: 1, primary: 0, acking: true };
         vec![
             self.start(
-                Entry { epoch: 1, primary: 0, backup: Some(1) },
-                &[primary(Mode::Paired(follower)), backup, NOBODY],
+                FailoverLeadership { epoch: 1, primary: 0, backup: Some(1) },
+                &[primary(FailoverMode::Paired(follower)), backup, UNASSIGNED],
             ),
-            self.start(Entry { epoch: 1, primary: 0, backup: None }, &[primary(Mode::Alone), NOBODY, NOBODY]),
+            self.start(
+                FailoverLeadership { epoch: 1, primary: 0, backup: None },
+                &[primary(FailoverMode::Alone), UNASSIGNED, UNASSIGNED],
+            ),
         ]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        if state.fault.is_some() {
+    fn actions(&self, state: &FailoverState, actions: &mut Vec<FailoverAction>) {
+        if state.violation.is_some() {
             return;
         }
         for id in 0..state.replicas.len() {
             self.actions_of(state, id, actions);
         }
-        actions.extend(state.late.iter().map(|&it| Action::CarryOutLate(it)));
+        actions.extend(state.late.iter().map(|&it| FailoverAction::CarryOutLate(it)));
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+    fn next_state(&self, state: &FailoverState, action: FailoverAction) -> Option<FailoverState> {
         let mut next = state.clone();
         next.step(self.rules, action);
         (next != *state).then_some(next)
@@ -328,90 +332,105 @@ impl Model for Failover {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(ONE_HISTORY, |_, it: &State| it.fault != Some(Fault::TwoHistories)),
-            Property::always(NOTHING_LOST, |_, it: &State| it.fault != Some(Fault::Forgot)),
-            Property::always(ONE_REIGN, |_, it: &State| it.fault != Some(Fault::TwoReigns)),
-            Property::always(DEPOSED_SILENT, |_, it: &State| it.fault != Some(Fault::Deposed)),
-            Property::sometimes("a backup takes over", |_, it: &State| {
-                it.told.iter().any(|it| it.writer == 1)
+            Property::always(ONE_HISTORY, |_, it: &FailoverState| {
+                it.violation != Some(FailoverViolation::TwoHistories)
             }),
-            Property::sometimes("a new backup is named", |_, it: &State| {
-                1 < it.directory.epoch && it.is_whole()
+            Property::always(NOTHING_LOST, |_, it: &FailoverState| {
+                it.violation != Some(FailoverViolation::Forgot)
             }),
-            Property::always(RESTS_WHOLE, |model: &Self, it: &State| {
-                it.fault.is_some() || it.is_whole() || !it.rests(model.rules)
+            Property::always(ONE_PRIMARY, |_, it: &FailoverState| {
+                it.violation != Some(FailoverViolation::TwoPrimaries)
+            }),
+            Property::always(DEPOSED_SILENT, |_, it: &FailoverState| {
+                it.violation != Some(FailoverViolation::Deposed)
+            }),
+            Property::sometimes("a backup takes over", |_, it: &FailoverState| {
+                it.announced_records.iter().any(|it| it.writer == 1)
+            }),
+            Property::sometimes("a new backup is named", |_, it: &FailoverState| {
+                1 < it.directory.epoch && it.is_paired_and_announced()
+            }),
+            Property::always(RECOVERS, |model: &Self, it: &FailoverState| {
+                it.violation.is_some() || it.is_paired_and_announced() || !it.is_at_rest(model.rules)
             }),
         ]
     }
 
-    fn within_boundary(&self, state: &State) -> bool {
+    fn within_boundary(&self, state: &FailoverState) -> bool {
         state.directory.epoch <= self.bounds.epochs
             && state.links.iter().all(|it| it.len() <= self.bounds.link)
     }
 }
 
-impl Failover {
-    fn actions_of(&self, state: &State, id: Id, actions: &mut Vec<Action>) {
+impl FailoverModel {
+    fn actions_of(&self, state: &FailoverState, id: FailoverReplicaId, actions: &mut Vec<FailoverAction>) {
         let it = &state.replicas[id];
         for other in (0..state.replicas.len()).filter(|&other| other != id) {
             if !state.link(other, id).is_empty() {
-                actions.push(Action::Deliver(other, id));
+                actions.push(FailoverAction::Deliver(other, id));
             }
             if 0 < state.breaks && id < other {
-                actions.push(Action::Break(id, other));
+                actions.push(FailoverAction::Break(id, other));
             }
         }
         if it.disk != it.log {
-            actions.push(Action::Sync(id));
+            actions.push(FailoverAction::Sync(id));
         }
         match it.role {
-            Role::Nobody { .. } => actions.extend([Action::Look(id), Action::Say(id)]),
-            Role::Backup { .. } => {
+            FailoverRole::Unassigned { .. } => {
+                actions.extend([FailoverAction::Look(id), FailoverAction::ReportStanding(id)])
+            }
+            FailoverRole::Backup { .. } => {
                 if 0 < state.alarms || state.is_forgotten(id) {
-                    actions.push(Action::Suspect(id));
+                    actions.push(FailoverAction::Suspect(id));
                 }
                 if 0 < state.alarms {
-                    actions.push(Action::Doubt(id));
+                    actions.push(FailoverAction::Doubt(id));
                 }
             }
-            Role::Primary { .. } => {
+            FailoverRole::Primary { .. } => {
                 if 0 < state.writes {
-                    actions.push(Action::Write(id));
+                    actions.push(FailoverAction::Write(id));
                 }
                 if state.is_deposed(id) {
-                    actions.push(Action::Look(id));
+                    actions.push(FailoverAction::Look(id));
                 }
                 if 0 < state.alarms || state.is_unheard(self.rules, id) {
-                    actions.push(Action::LosePatience(id));
+                    actions.push(FailoverAction::LoseFollower(id));
                 }
                 if !state.is_unheard(self.rules, id) {
-                    actions.push(Action::Calm(id));
+                    actions.push(FailoverAction::ReturnToPaired(id));
                 }
             }
         }
-        actions.push(Action::Swap(id));
-        if let Some(asked) = it.asked {
-            match asked.answer {
-                None => actions.push(Action::CarryOut(id)),
-                Some(Answer::Won) => actions.push(Action::Hear { by: id, silent: false }),
-                Some(Answer::Lost(_)) => {
-                    actions.extend([false, true].map(|silent| Action::Hear { by: id, silent }));
+        actions.push(FailoverAction::Swap(id));
+        if let Some(pending_swap) = it.pending_swap {
+            match pending_swap.answer {
+                None => actions.push(FailoverAction::CarryOut(id)),
+                Some(SwapAnswer::Won) => {
+                    actions.push(FailoverAction::ReceiveAnswer { by: id, silent: false })
+                }
+                Some(SwapAnswer::Lost(_)) => {
+                    actions
+                        .extend([false, true].map(|silent| FailoverAction::ReceiveAnswer { by: id, silent }));
                 }
             }
             if 0 < state.unknowns {
-                actions.push(Action::Lose(id));
+                actions.push(FailoverAction::Lose(id));
             }
         }
         if self.may_crash(state) {
-            actions.push(Action::Crash(id));
+            actions.push(FailoverAction::Crash(id));
         }
     }
 
-    /// What is in memory only is lost if two crash at once: `batched` promises nothing else. So the second crash
-    /// waits until the disks of whoever is named have what was announced.
-    fn may_crash(&self, state: &State) -> bool {
+    /// Records in memory only are lost if two replicas crash at once: `batched` promises nothing else. So the second
+    /// crash waits until the disks of primary and backup have everything announced.
+    fn may_crash(&self, state: &FailoverState) -> bool {
         let named = [Some(state.directory.primary), state.directory.backup];
-        let is_synced = || named.iter().flatten().all(|&it| state.replicas[it].disk.starts_with(&state.told));
+        let is_synced = || {
+            named.iter().flatten().all(|&it| state.replicas[it].disk.starts_with(&state.announced_records))
+        };
         let is_first = state.crashes == self.bounds.crashes;
         0 < state.crashes && (is_first || self.rules.durability == Durability::Synced || is_synced())
     }

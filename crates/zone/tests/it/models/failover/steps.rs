@@ -1,85 +1,86 @@
-//! What each step does: the functions of the zone, without time.
+//! The steps of the model: the functions of the zone, without time.
 
 #![allow(clippy::collapsible_match, reason = "a guard that is part of a step stands in the step")]
 
 use super::{
-    Action, Answer, Asked, Entry, Fault, Flaw, Follower, Id, Mode, Msg, NOBODY, Rec, Replica, Role, Rules,
-    Said, State,
+    FailoverAction, FailoverFlaw, FailoverFollower, FailoverLeadership, FailoverMode, FailoverMsg,
+    FailoverRecord, FailoverReplica, FailoverReplicaId, FailoverRole, FailoverRules, FailoverState,
+    FailoverViolation, PendingSwap, StandingReport, SwapAnswer, UNASSIGNED,
 };
 use zone::{Durability, Rule};
 
-impl Rules {
+impl FailoverRules {
     fn breaks(self, rule: Rule) -> bool {
         self.broken == Some(rule)
     }
 
-    fn is(self, flaw: Flaw) -> bool {
+    fn is(self, flaw: FailoverFlaw) -> bool {
         self.flaw == Some(flaw)
     }
 }
 
-impl Replica {
-    /// `DiskUse::persisted`: how much of this log a crash would leave.
+impl FailoverReplica {
+    /// `DiskUse::persisted`: the length of this log that a crash would leave.
     fn persisted(&self) -> usize {
         if self.log.starts_with(&self.disk) { self.disk.len() } else { 0 }
     }
 
-    /// `Log::standing`.
+    /// Mirrors `RecordLog::end` of the code.
     fn standing(&self) -> (u8, usize) {
         (self.log.last().map_or(0, |it| it.epoch), self.log.len())
     }
 
-    /// `Log::has`.
+    /// Mirrors `RecordLog::has` of the code.
     fn has(&self, last: u8, index: usize) -> bool {
         if index == 0 { last == 0 } else { self.log.get(index - 1).is_some_and(|it| it.epoch == last) }
     }
 
-    fn follower(&mut self) -> Option<&mut Follower> {
+    fn follower(&mut self) -> Option<&mut FailoverFollower> {
         match &mut self.role {
-            Role::Primary { mode, .. } => mode.follower(),
+            FailoverRole::Primary { mode, .. } => mode.follower(),
             _ => None,
         }
     }
 }
 
-impl State {
-    pub(super) fn step(&mut self, rules: Rules, action: Action) {
+impl FailoverState {
+    pub(super) fn step(&mut self, rules: FailoverRules, action: FailoverAction) {
         match action {
-            Action::Write(id) => {
+            FailoverAction::Write(id) => {
                 self.writes -= 1;
                 self.write(id);
-                self.seen_to(rules, id);
+                self.after_write(rules, id);
             }
-            Action::Deliver(from, to) => {
+            FailoverAction::Deliver(from, to) => {
                 let msg = self.link_mut(from, to).remove(0);
-                self.on_peer(rules, from, to, msg);
+                self.on_replica_message(rules, from, to, msg);
             }
-            Action::Sync(id) => self.sync(rules, id),
-            Action::Look(id) => self.look(rules, id),
-            Action::Say(id) => self.say_standing(id),
-            Action::Suspect(id) => {
+            FailoverAction::Sync(id) => self.sync(rules, id),
+            FailoverAction::Look(id) => self.look(rules, id),
+            FailoverAction::ReportStanding(id) => self.report_standing(id),
+            FailoverAction::Suspect(id) => {
                 self.alarms -= u8::from(!self.is_forgotten(id));
                 self.suspect(rules, id, true);
             }
-            Action::Doubt(id) => {
+            FailoverAction::Doubt(id) => {
                 self.alarms -= 1;
                 self.suspect(rules, id, false);
             }
-            Action::LosePatience(id) => {
+            FailoverAction::LoseFollower(id) => {
                 self.alarms -= u8::from(!self.is_unheard(rules, id));
                 self.lose_follower(rules, id);
             }
-            Action::Calm(id) => self.calm(id),
-            Action::Swap(id) => self.swap(rules, id),
-            Action::CarryOut(id) => self.carry_out(id),
-            Action::Hear { by, silent } => self.on_answer(rules, by, silent),
-            Action::Lose(id) => self.lose_answer(rules, id),
-            Action::CarryOutLate(swap) => {
+            FailoverAction::ReturnToPaired(id) => self.return_to_paired(id),
+            FailoverAction::Swap(id) => self.swap(rules, id),
+            FailoverAction::CarryOut(id) => self.carry_out(id),
+            FailoverAction::ReceiveAnswer { by, silent } => self.on_answer(rules, by, silent),
+            FailoverAction::Lose(id) => self.lose_answer(rules, id),
+            FailoverAction::CarryOutLate(swap) => {
                 self.late.remove(&swap);
                 self.compare_and_swap(swap);
             }
-            Action::Crash(id) => self.crash(id),
-            Action::Break(one, other) => {
+            FailoverAction::Crash(id) => self.crash(id),
+            FailoverAction::Break(one, other) => {
                 self.breaks -= 1;
                 self.relink(one, other);
             }
@@ -88,18 +89,18 @@ impl State {
 
     // Links.
 
-    pub(super) fn link(&self, from: Id, to: Id) -> &Vec<Msg> {
+    pub(super) fn link(&self, from: FailoverReplicaId, to: FailoverReplicaId) -> &Vec<FailoverMsg> {
         &self.links[from * self.replicas.len() + to]
     }
 
-    fn link_mut(&mut self, from: Id, to: Id) -> &mut Vec<Msg> {
+    fn link_mut(&mut self, from: FailoverReplicaId, to: FailoverReplicaId) -> &mut Vec<FailoverMsg> {
         let count = self.replicas.len();
         &mut self.links[from * count + to]
     }
 
-    /// `Primary::on_link_up`, at both ends: whatever was under way is lost, and records are sent again from the last
+    /// `Primary::on_link_up`, at both ends: messages under way are lost, and records are sent again from the last
     /// acknowledgement.
-    fn relink(&mut self, one: Id, other: Id) {
+    fn relink(&mut self, one: FailoverReplicaId, other: FailoverReplicaId) {
         self.link_mut(one, other).clear();
         self.link_mut(other, one).clear();
         for (id, peer) in [(one, other), (other, one)] {
@@ -110,21 +111,21 @@ impl State {
         }
     }
 
-    fn crash(&mut self, id: Id) {
+    fn crash(&mut self, id: FailoverReplicaId) {
         self.crashes -= 1;
         let it = &mut self.replicas[id];
-        if let Some(Asked { swap, answer: None }) = it.asked
+        if let Some(PendingSwap { swap, answer: None }) = it.pending_swap
             && swap.epoch == self.directory.epoch + 1
         {
             self.late.insert(swap);
         }
-        *it = Replica {
+        *it = FailoverReplica {
             life: it.life + 1,
             log: it.disk.clone(),
             disk: it.disk.clone(),
-            entry: None,
-            asked: None,
-            role: NOBODY,
+            leadership: None,
+            pending_swap: None,
+            role: UNASSIGNED,
         };
         for other in (0..self.replicas.len()).filter(|&other| other != id) {
             self.relink(id, other);
@@ -133,203 +134,229 @@ impl State {
 
     // The directory.
 
-    fn compare_and_swap(&mut self, swap: Entry) -> Answer {
+    fn compare_and_swap(&mut self, swap: FailoverLeadership) -> SwapAnswer {
         if self.directory.epoch + 1 != swap.epoch {
-            return Answer::Lost(self.directory);
+            return SwapAnswer::Lost(self.directory);
         }
         self.directory = swap;
         self.late.retain(|it| it.epoch == swap.epoch + 1); // The others can never happen.
-        Answer::Won
+        SwapAnswer::Won
     }
 
-    fn carry_out(&mut self, id: Id) {
-        let Some(Asked { swap, answer: None }) = self.replicas[id].asked else { return };
+    fn carry_out(&mut self, id: FailoverReplicaId) {
+        let Some(PendingSwap { swap, answer: None }) = self.replicas[id].pending_swap else { return };
         let answer = Some(self.compare_and_swap(swap));
-        self.replicas[id].asked = Some(Asked { swap, answer });
+        self.replicas[id].pending_swap = Some(PendingSwap { swap, answer });
     }
 
-    /// `Answer::Unknown`.
-    fn lose_answer(&mut self, rules: Rules, id: Id) {
+    /// Mirrors `Answer::Unknown` of the code.
+    fn lose_answer(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         self.unknowns -= 1;
-        let Some(Asked { swap, answer }) = self.replicas[id].asked.take() else { return };
+        let Some(PendingSwap { swap, answer }) = self.replicas[id].pending_swap.take() else { return };
         if answer.is_none() && swap.epoch == self.directory.epoch + 1 {
             self.late.insert(swap);
         }
         match &mut self.replicas[id].role {
-            Role::Nobody { .. } => (),
-            Role::Backup { acking, .. } => *acking |= rules.breaks(Rule::UnknownSwapMayHappen),
-            Role::Primary { mode, .. } => match *mode {
-                Mode::Naming(_) if rules.breaks(Rule::UnknownSwapMayHappen) => *mode = Mode::Alone,
-                Mode::Leaving(follower) if rules.breaks(Rule::UnknownSwapMayHappen) => {
-                    *mode = Mode::Paired(follower)
+            FailoverRole::Unassigned { .. } => (),
+            FailoverRole::Backup { acking, .. } => *acking |= rules.breaks(Rule::UnknownSwapMayHappen),
+            FailoverRole::Primary { mode, .. } => match *mode {
+                FailoverMode::Naming(_) if rules.breaks(Rule::UnknownSwapMayHappen) => {
+                    *mode = FailoverMode::Alone
                 }
-                Mode::Leaving(follower) if rules.is(Flaw::LeaveForgotten) => *mode = Mode::Paired(follower),
+                FailoverMode::Leaving(follower) if rules.breaks(Rule::UnknownSwapMayHappen) => {
+                    *mode = FailoverMode::Paired(follower)
+                }
+                FailoverMode::Leaving(follower) if rules.is(FailoverFlaw::LeaveOnce) => {
+                    *mode = FailoverMode::Paired(follower)
+                }
                 _ => (),
             },
         }
     }
 
-    fn ask(&mut self, id: Id, swap: Entry) {
+    fn ask(&mut self, id: FailoverReplicaId, swap: FailoverLeadership) {
         let it = &mut self.replicas[id];
-        if it.asked.is_none() {
-            it.asked = Some(Asked { swap, answer: None });
+        if it.pending_swap.is_none() {
+            it.pending_swap = Some(PendingSwap { swap, answer: None });
         }
     }
 
-    /// `Replica::on_answer`.
-    fn on_answer(&mut self, rules: Rules, id: Id, silent: bool) {
+    /// Mirrors `Replica::on_answer` of the code.
+    fn on_answer(&mut self, rules: FailoverRules, id: FailoverReplicaId, silent: bool) {
         let it = &mut self.replicas[id];
-        let Some(Asked { swap, answer: Some(answer) }) = it.asked.take() else { return };
-        let entry = match answer {
-            Answer::Won => swap,
-            Answer::Lost(entry) => entry,
+        let Some(PendingSwap { swap, answer: Some(answer) }) = it.pending_swap.take() else { return };
+        let leadership = match answer {
+            SwapAnswer::Won => swap,
+            SwapAnswer::Lost(leadership) => leadership,
         };
-        if it.entry.is_none_or(|known| known.epoch <= entry.epoch) {
-            it.entry = Some(entry);
+        if it.leadership.is_none_or(|known| known.epoch <= leadership.epoch) {
+            it.leadership = Some(leadership);
         }
         match (it.role, answer) {
-            (Role::Primary { .. }, Answer::Won) => self.reign_on(rules, id, swap),
-            (_, Answer::Won) => self.begin_reign(rules, id, swap),
-            (Role::Nobody { .. }, Answer::Lost(_)) => self.judge_as_nobody(rules, id),
-            (Role::Backup { .. }, Answer::Lost(_)) => self.judge_as_backup(rules, id, silent),
-            (Role::Primary { .. }, Answer::Lost(_)) => self.judge_as_primary(rules, id),
+            (FailoverRole::Primary { .. }, SwapAnswer::Won) => self.continue_leadership(rules, id, swap),
+            (_, SwapAnswer::Won) => self.begin_leadership(rules, id, swap),
+            (FailoverRole::Unassigned { .. }, SwapAnswer::Lost(_)) => self.decide_as_unassigned(rules, id),
+            (FailoverRole::Backup { .. }, SwapAnswer::Lost(_)) => self.decide_as_backup(rules, id, silent),
+            (FailoverRole::Primary { .. }, SwapAnswer::Lost(_)) => self.decide_as_primary(rules, id),
         }
     }
 
-    /// A replica without a role, or one that may have lost it, reads who reigns.
-    fn look(&mut self, rules: Rules, id: Id) {
-        if self.replicas[id].asked.is_some() {
+    /// A replica without a role, or one that may have lost it, reads the directory.
+    fn look(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
+        if self.replicas[id].pending_swap.is_some() {
             return;
         }
-        self.replicas[id].entry = Some(self.directory);
+        self.replicas[id].leadership = Some(self.directory);
         match self.replicas[id].role {
-            Role::Nobody { .. } => self.judge_as_nobody(rules, id),
-            Role::Backup { .. } => (),
-            Role::Primary { .. } => self.judge_as_primary(rules, id),
+            FailoverRole::Unassigned { .. } => self.decide_as_unassigned(rules, id),
+            FailoverRole::Backup { .. } => (),
+            FailoverRole::Primary { .. } => self.decide_as_primary(rules, id),
         }
     }
 
-    /// `Backup::swap` and `Primary::ask_again`: sends what is wanted, again as it was.
-    fn swap(&mut self, rules: Rules, id: Id) {
+    /// `Backup::swap` and `Replication::request_swap`: sends the wanted swap, again as it was.
+    fn swap(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let it = &self.replicas[id];
-        let Some(entry) = it.entry else { return };
+        let Some(leadership) = it.leadership else { return };
         match it.role {
-            Role::Backup { acking: false, .. } => {
-                let skips = rules.is(Flaw::PromoteUnsynced) || rules.breaks(Rule::StopAckBeforeSwap);
+            FailoverRole::Backup { acking: false, .. } => {
+                let skips = rules.is(FailoverFlaw::PromoteUnsynced) || rules.breaks(Rule::StopAckBeforeSwap);
                 if it.persisted() == it.log.len() || skips {
-                    self.ask(id, entry.next(id, None));
+                    self.ask(id, leadership.next(id, None));
                 }
             }
-            Role::Primary { mode: Mode::Naming(follower), .. } => {
-                self.ask(id, entry.next(id, Some(follower.id)));
+            FailoverRole::Primary { mode: FailoverMode::Naming(follower), .. } => {
+                self.ask(id, leadership.next(id, Some(follower.id)));
             }
-            Role::Primary { mode: Mode::Syncing(follower), epoch, announced } => {
-                if announced <= it.persisted() || rules.is(Flaw::LeaveUnsynced) {
-                    let mode = Mode::Leaving(follower);
-                    self.replicas[id].role = Role::Primary { epoch, mode, announced };
-                    self.ask(id, entry.next(id, None));
+            FailoverRole::Primary { mode: FailoverMode::Syncing(follower), epoch, announced } => {
+                if announced <= it.persisted() || rules.is(FailoverFlaw::LeaveUnsynced) {
+                    let mode = FailoverMode::Leaving(follower);
+                    self.replicas[id].role = FailoverRole::Primary { epoch, mode, announced };
+                    self.ask(id, leadership.next(id, None));
                 }
             }
-            Role::Primary { mode: Mode::Leaving(_), .. } => self.ask(id, entry.next(id, None)),
+            FailoverRole::Primary { mode: FailoverMode::Leaving(_), .. } => {
+                self.ask(id, leadership.next(id, None))
+            }
             _ => (),
         }
     }
 
-    // Nobody.
+    // A replica without a role.
 
-    /// `Nobody::say_standing`.
-    fn say_standing(&mut self, id: Id) {
+    /// Mirrors `Unassigned::send_log_end` of the code.
+    fn report_standing(&mut self, id: FailoverReplicaId) {
         let said = self.standing_of(id);
         for other in (0..self.replicas.len()).filter(|&other| other != id) {
             let link = self.link_mut(id, other);
-            if !link.iter().any(|it| matches!(it, Msg::Standing { .. })) {
+            if !link.iter().any(|it| matches!(it, FailoverMsg::Standing { .. })) {
                 link.push(said.clone());
             }
         }
     }
 
-    fn standing_of(&self, id: Id) -> Msg {
+    fn standing_of(&self, id: FailoverReplicaId) -> FailoverMsg {
         let it = &self.replicas[id];
         let (last, index) = it.standing();
-        Msg::Standing { reign: it.entry.map_or(0, |it| it.epoch), last, index }
+        FailoverMsg::Standing { epoch_known: it.leadership.map_or(0, |it| it.epoch), last, index }
     }
 
-    /// `Nobody::judge`.
-    fn judge_as_nobody(&mut self, rules: Rules, id: Id) {
+    /// Mirrors `Unassigned::on_leadership_read` of the code.
+    fn decide_as_unassigned(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let it = &self.replicas[id];
-        let (Some(entry), Role::Nobody { others }) = (it.entry, it.role) else { return };
-        if rules.breaks(Rule::RestartLosesRole) && entry.primary == id && !it.log.is_empty() {
-            return self.begin_reign(rules, id, entry);
+        let (Some(leadership), FailoverRole::Unassigned { others }) = (it.leadership, it.role) else {
+            return;
+        };
+        if rules.breaks(Rule::RestartLosesRole) && leadership.primary == id && !it.log.is_empty() {
+            return self.begin_leadership(rules, id, leadership);
         }
-        if rules.breaks(Rule::RestartedBackupRejoins) && entry.backup == Some(id) {
-            return self.follow(id, entry.epoch, entry.primary);
+        if rules.breaks(Rule::RestartedBackupRejoins) && leadership.backup == Some(id) {
+            return self.follow(id, leadership.epoch, leadership.primary);
         }
-        let partner = match entry {
-            Entry { primary, backup: None, .. } if primary == id => return self.claim(rules, id, entry),
-            Entry { primary, backup: Some(partner), .. } if primary == id => partner,
-            Entry { primary, backup: Some(backup), .. } if backup == id => primary,
+        let partner = match leadership {
+            FailoverLeadership { primary, backup: None, .. } if primary == id => {
+                return self.claim(rules, id, leadership);
+            }
+            FailoverLeadership { primary, backup: Some(partner), .. } if primary == id => partner,
+            FailoverLeadership { primary, backup: Some(backup), .. } if backup == id => primary,
             _ => return,
         };
         let mine = it.standing();
-        let is_fresh = |it: &Said| it.0 == entry.epoch;
+        let is_fresh = |it: &StandingReport| it.0 == leadership.epoch;
         let longer = match others[partner].filter(is_fresh).map(|it| it.1) {
             Some(theirs) if rules.breaks(Rule::LongerLogWins) => (mine, id) < (theirs, partner),
             Some(theirs) => (theirs, partner) < (mine, id),
             None => false,
         };
         if longer {
-            self.claim(rules, id, entry);
+            self.claim(rules, id, leadership);
         }
     }
 
-    /// `Nobody::claim`.
-    fn claim(&mut self, rules: Rules, id: Id, entry: Entry) {
+    /// Mirrors `Unassigned::claim_leadership` of the code.
+    fn claim(&mut self, rules: FailoverRules, id: FailoverReplicaId, leadership: FailoverLeadership) {
         let it = &self.replicas[id];
-        let is_synced = it.persisted() == it.log.len() || rules.is(Flaw::ClaimUnsynced);
-        if is_synced && !(it.log.is_empty() && 1 < entry.epoch) {
-            self.ask(id, entry.next(id, None));
+        let is_synced = it.persisted() == it.log.len() || rules.is(FailoverFlaw::ClaimUnsynced);
+        if is_synced && !(it.log.is_empty() && 1 < leadership.epoch) {
+            self.ask(id, leadership.next(id, None));
         }
     }
 
     // Peers.
 
-    fn on_peer(&mut self, rules: Rules, from: Id, to: Id, msg: Msg) {
+    fn on_replica_message(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        to: FailoverReplicaId,
+        msg: FailoverMsg,
+    ) {
         match self.replicas[to].role {
-            Role::Nobody { .. } => self.on_peer_as_nobody(rules, from, to, msg),
-            Role::Backup { epoch, primary, acking } => {
+            FailoverRole::Unassigned { .. } => self.on_peer_as_unassigned(rules, from, to, msg),
+            FailoverRole::Backup { epoch, primary, acking } => {
                 self.on_peer_as_backup(rules, from, to, (epoch, primary, acking), msg);
             }
-            Role::Primary { .. } => match msg {
-                Msg::Acked { epoch, index, synced } => self.on_acked(rules, from, to, epoch, index, synced),
-                Msg::Missing { epoch, after } => self.on_missing(from, to, epoch, after),
-                Msg::Standing { last, index, .. } => self.on_standing(rules, from, to, last, index),
-                // `Action::Look` stands for what this may lead to.
-                Msg::Append { .. } | Msg::Copy { .. } | Msg::Follow { .. } => (),
+            FailoverRole::Primary { .. } => match msg {
+                FailoverMsg::Acked { epoch, index, synced } => {
+                    self.on_acked(rules, from, to, epoch, index, synced)
+                }
+                FailoverMsg::Missing { epoch, after } => self.on_missing(from, to, epoch, after),
+                FailoverMsg::Standing { last, index, .. } => self.on_standing(rules, from, to, last, index),
+                // `FailoverAction::Look` stands for the consequences of these.
+                FailoverMsg::Append { .. } | FailoverMsg::Copy { .. } | FailoverMsg::Follow { .. } => (),
             },
         }
     }
 
-    /// `Nobody::on_peer`.
-    fn on_peer_as_nobody(&mut self, rules: Rules, from: Id, id: Id, msg: Msg) {
+    /// Mirrors `Unassigned::on_replica_message` of the code.
+    fn on_peer_as_unassigned(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        id: FailoverReplicaId,
+        msg: FailoverMsg,
+    ) {
         let it = &mut self.replicas[id];
-        let entry = it.entry;
-        let is_primary = |epoch| entry.is_some_and(|it| it.epoch <= epoch && it.primary == from);
+        let leadership = it.leadership;
+        let is_primary = |epoch| leadership.is_some_and(|it| it.epoch <= epoch && it.primary == from);
         match msg {
-            Msg::Standing { reign, last, index } => {
-                if let Role::Nobody { others } = &mut it.role {
-                    others[from] = Some((reign, (last, index)));
+            FailoverMsg::Standing { epoch_known, last, index } => {
+                if let FailoverRole::Unassigned { others } = &mut it.role {
+                    others[from] = Some((epoch_known, (last, index)));
                 }
             }
-            Msg::Copy { epoch, log } if is_primary(epoch) => {
+            FailoverMsg::Copy { epoch, log } if is_primary(epoch) => {
                 it.log = log;
                 self.follow(id, epoch, from);
             }
-            Msg::Follow { epoch, last, index } if is_primary(epoch) => {
+            FailoverMsg::Follow { epoch, last, index } if is_primary(epoch) => {
                 if it.standing() == (last, index) {
                     self.follow(id, epoch, from);
                 }
             }
-            Msg::Append { epoch, first, .. } if is_primary(epoch) && rules.is(Flaw::FollowMidway) => {
+            FailoverMsg::Append { epoch, first, .. }
+                if is_primary(epoch) && rules.is(FailoverFlaw::FollowMidway) =>
+            {
                 if first <= it.log.len() + 1 {
                     self.follow(id, epoch, from);
                 }
@@ -338,54 +365,67 @@ impl State {
         }
     }
 
-    /// `Backup::begin`.
-    fn follow(&mut self, id: Id, epoch: u8, primary: Id) {
-        self.replicas[id].role = Role::Backup { epoch, primary, acking: true };
+    /// Mirrors `Backup::begin` of the code.
+    fn follow(&mut self, id: FailoverReplicaId, epoch: u8, primary: FailoverReplicaId) {
+        self.replicas[id].role = FailoverRole::Backup { epoch, primary, acking: true };
         self.ack(id);
     }
 
-    fn ack(&mut self, id: Id) {
+    fn ack(&mut self, id: FailoverReplicaId) {
         let it = &self.replicas[id];
-        let Role::Backup { epoch, primary, .. } = it.role else { return };
+        let FailoverRole::Backup { epoch, primary, .. } = it.role else { return };
         let (index, synced) = (it.log.len(), it.persisted());
-        self.link_mut(id, primary).push(Msg::Acked { epoch, index, synced });
+        self.link_mut(id, primary).push(FailoverMsg::Acked { epoch, index, synced });
     }
 
-    /// `Backup::on_peer`.
-    fn on_peer_as_backup(&mut self, rules: Rules, from: Id, id: Id, was: (u8, Id, bool), msg: Msg) {
+    /// Mirrors `Backup::on_replica_message` of the code.
+    fn on_peer_as_backup(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        id: FailoverReplicaId,
+        was: (u8, FailoverReplicaId, bool),
+        msg: FailoverMsg,
+    ) {
         let (known, primary, acking) = was;
         let it = &mut self.replicas[id];
         match msg {
-            Msg::Standing { .. } if from == primary => self.suspect(rules, id, true),
-            Msg::Append { epoch, first, records } if known <= epoch && from == primary => {
-                it.role = Role::Backup { epoch, primary, acking };
+            FailoverMsg::Standing { .. } if from == primary => self.suspect(rules, id, true),
+            FailoverMsg::Append { epoch, first, records } if known <= epoch && from == primary => {
+                it.role = FailoverRole::Backup { epoch, primary, acking };
                 self.on_append(rules, id, first, &records);
             }
-            Msg::Copy { epoch, log } if known <= epoch && from == primary => {
-                it.role = Role::Backup { epoch, primary, acking };
+            FailoverMsg::Copy { epoch, log } if known <= epoch && from == primary => {
+                it.role = FailoverRole::Backup { epoch, primary, acking };
                 if it.log.len() < log.len() {
                     it.log = log;
                     self.ack(id);
                 }
             }
-            Msg::Follow { epoch, .. } if known <= epoch && from == primary => {
-                it.role = Role::Backup { epoch, primary, acking };
+            FailoverMsg::Follow { epoch, .. } if known <= epoch && from == primary => {
+                it.role = FailoverRole::Backup { epoch, primary, acking };
             }
             _ => (),
         }
     }
 
-    /// `Backup::on_append`.
-    fn on_append(&mut self, rules: Rules, id: Id, first: usize, records: &[Rec]) {
+    /// Mirrors `Backup::on_append` of the code.
+    fn on_append(
+        &mut self,
+        rules: FailoverRules,
+        id: FailoverReplicaId,
+        first: usize,
+        records: &[FailoverRecord],
+    ) {
         let it = &mut self.replicas[id];
-        let Role::Backup { epoch, primary, acking } = it.role else { return };
+        let FailoverRole::Backup { epoch, primary, acking } = it.role else { return };
         if !acking && !rules.breaks(Rule::StopAckBeforeSwap) {
             return;
         }
         let after = it.log.len();
         if after + 1 < first {
-            if !rules.is(Flaw::RefusedUntold) {
-                self.link_mut(id, primary).push(Msg::Missing { epoch, after });
+            if !rules.is(FailoverFlaw::HideGap) {
+                self.link_mut(id, primary).push(FailoverMsg::Missing { epoch, after });
             }
             return;
         }
@@ -393,46 +433,53 @@ impl State {
         self.ack(id);
     }
 
-    /// `Backup::resume`.
-    fn resume(&mut self, rules: Rules, id: Id) {
+    /// Mirrors `Backup::resume` of the code.
+    fn resume(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let it = &mut self.replicas[id];
-        let Role::Backup { epoch, primary, acking: false } = it.role else { return };
-        it.role = Role::Backup { epoch, primary, acking: true };
+        let FailoverRole::Backup { epoch, primary, acking: false } = it.role else { return };
+        it.role = FailoverRole::Backup { epoch, primary, acking: true };
         let after = it.log.len();
         self.ack(id);
-        if !rules.is(Flaw::RefusedUntold) {
-            self.link_mut(id, primary).push(Msg::Missing { epoch, after });
+        if !rules.is(FailoverFlaw::HideGap) {
+            self.link_mut(id, primary).push(FailoverMsg::Missing { epoch, after });
         }
     }
 
-    /// `Backup::suspect`.
-    fn suspect(&mut self, rules: Rules, id: Id, silent: bool) {
-        let Role::Backup { epoch, acking, .. } = self.replicas[id].role else { return };
+    /// Mirrors `Backup::suspect` of the code.
+    fn suspect(&mut self, rules: FailoverRules, id: FailoverReplicaId, silent: bool) {
+        let FailoverRole::Backup { epoch, acking, .. } = self.replicas[id].role else { return };
         if rules.breaks(Rule::PromoteBySwap) {
-            return self.begin_reign(rules, id, Entry { epoch: epoch + 1, primary: id, backup: None });
+            return self.begin_leadership(
+                rules,
+                id,
+                FailoverLeadership { epoch: epoch + 1, primary: id, backup: None },
+            );
         }
-        if acking && self.replicas[id].asked.is_none() {
-            self.replicas[id].entry = Some(self.directory);
-            self.judge_as_backup(rules, id, silent);
+        if acking && self.replicas[id].pending_swap.is_none() {
+            self.replicas[id].leadership = Some(self.directory);
+            self.decide_as_backup(rules, id, silent);
         }
     }
 
-    /// `Backup::judge`.
-    fn judge_as_backup(&mut self, rules: Rules, id: Id, silent: bool) {
+    /// Mirrors `Backup::on_leadership_read` of the code.
+    fn decide_as_backup(&mut self, rules: FailoverRules, id: FailoverReplicaId, silent: bool) {
         let it = &mut self.replicas[id];
-        let (Some(entry), Role::Backup { epoch, primary, acking }) = (it.entry, it.role) else { return };
-        if entry.primary == id && !acking {
-            return self.begin_reign(rules, id, entry);
+        let (Some(leadership), FailoverRole::Backup { epoch, primary, acking }) = (it.leadership, it.role)
+        else {
+            return;
+        };
+        if leadership.primary == id && !acking {
+            return self.begin_leadership(rules, id, leadership);
         }
-        if entry.primary != primary || entry.backup != Some(id) && silent {
-            it.role = NOBODY;
+        if leadership.primary != primary || leadership.backup != Some(id) && silent {
+            it.role = UNASSIGNED;
             return;
         }
-        if entry.backup != Some(id) {
+        if leadership.backup != Some(id) {
             return self.resume(rules, id);
         }
-        let epoch = if rules.is(Flaw::RefusedUntold) { epoch.max(entry.epoch) } else { epoch };
-        it.role = Role::Backup { epoch, primary, acking: acking && !silent };
+        let epoch = if rules.is(FailoverFlaw::HideGap) { epoch.max(leadership.epoch) } else { epoch };
+        it.role = FailoverRole::Backup { epoch, primary, acking: acking && !silent };
         if silent {
             self.swap(rules, id);
         } else {
@@ -442,78 +489,100 @@ impl State {
 
     // Primary.
 
-    /// `Primary::begin`.
-    fn begin_reign(&mut self, rules: Rules, id: Id, entry: Entry) {
-        if !self.replicas[id].log.starts_with(&self.told) {
-            self.blame(Fault::Forgot);
+    /// Mirrors `Primary::begin` of the code.
+    fn begin_leadership(
+        &mut self,
+        rules: FailoverRules,
+        id: FailoverReplicaId,
+        leadership: FailoverLeadership,
+    ) {
+        if !self.replicas[id].log.starts_with(&self.announced_records) {
+            self.record_violation(FailoverViolation::Forgot);
         }
         let head = self.replicas[id].log.len();
-        let mode = match entry.backup {
-            Some(backup) if rules.breaks(Rule::RestartLosesRole) => Mode::Paired(Follower {
+        let mode = match leadership.backup {
+            Some(backup) if rules.breaks(Rule::RestartLosesRole) => FailoverMode::Paired(FailoverFollower {
                 id: backup,
-                since: entry.epoch,
+                since: leadership.epoch,
                 confirmed: false,
                 sent: head,
                 acked: head,
                 synced: 0,
             }),
-            _ => Mode::Alone,
+            _ => FailoverMode::Alone,
         };
-        self.replicas[id].role = Role::Primary { epoch: entry.epoch, mode, announced: head };
+        self.replicas[id].role = FailoverRole::Primary { epoch: leadership.epoch, mode, announced: head };
         self.write(id);
-        self.seen_to(rules, id);
+        self.after_write(rules, id);
     }
 
     /// `Primary::on_answer`, after a swap that was lost or a look.
-    fn judge_as_primary(&mut self, rules: Rules, id: Id) {
+    fn decide_as_primary(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let it = &mut self.replicas[id];
-        let (Some(entry), Role::Primary { epoch, .. }) = (it.entry, it.role) else { return };
-        if entry.primary != id {
-            it.role = NOBODY;
-        } else if epoch < entry.epoch {
-            self.reign_on(rules, id, entry);
+        let (Some(leadership), FailoverRole::Primary { epoch, .. }) = (it.leadership, it.role) else {
+            return;
+        };
+        if leadership.primary != id {
+            it.role = UNASSIGNED;
+        } else if epoch < leadership.epoch {
+            self.continue_leadership(rules, id, leadership);
         }
     }
 
-    /// `Primary::reign_on`.
-    fn reign_on(&mut self, rules: Rules, id: Id, entry: Entry) {
-        let Role::Primary { mode, announced, .. } = self.replicas[id].role else { return };
-        let mode = match (mode, entry.backup) {
-            (Mode::Naming(follower), Some(backup)) if follower.id == backup => Mode::Paired(follower),
-            _ => Mode::Alone,
+    /// Mirrors `Primary::begin_epoch` of the code.
+    fn continue_leadership(
+        &mut self,
+        rules: FailoverRules,
+        id: FailoverReplicaId,
+        leadership: FailoverLeadership,
+    ) {
+        let FailoverRole::Primary { mode, announced, .. } = self.replicas[id].role else { return };
+        let mode = match (mode, leadership.backup) {
+            (FailoverMode::Naming(follower), Some(backup)) if follower.id == backup => {
+                FailoverMode::Paired(follower)
+            }
+            _ => FailoverMode::Alone,
         };
-        self.replicas[id].role = Role::Primary { epoch: entry.epoch, mode, announced };
+        self.replicas[id].role = FailoverRole::Primary { epoch: leadership.epoch, mode, announced };
         self.write(id);
-        self.seen_to(rules, id);
+        self.after_write(rules, id);
     }
 
-    /// `Primary::commit_to_log`.
-    fn write(&mut self, id: Id) {
+    /// Mirrors `commit` of the code.
+    fn write(&mut self, id: FailoverReplicaId) {
         let it = &mut self.replicas[id];
-        let Role::Primary { epoch, .. } = it.role else { return };
-        it.log.push(Rec { epoch, writer: id, life: it.life });
+        let FailoverRole::Primary { epoch, .. } = it.role else { return };
+        it.log.push(FailoverRecord { epoch, writer: id, life: it.life });
     }
 
-    fn seen_to(&mut self, rules: Rules, id: Id) {
+    fn after_write(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         self.send_records(id);
         self.advance(rules, id);
     }
 
-    fn send_records(&mut self, id: Id) {
+    fn send_records(&mut self, id: FailoverReplicaId) {
         let it = &mut self.replicas[id];
-        let Role::Primary { epoch, mut mode, announced } = it.role else { return };
+        let FailoverRole::Primary { epoch, mut mode, announced } = it.role else { return };
         let Some(follower) = mode.follower().filter(|follower| follower.confirmed) else { return };
         let (first, to) = (follower.sent + 1, follower.id);
         let records = it.log.get(follower.sent..).unwrap_or_default().to_vec();
         if !records.is_empty() {
             follower.sent = it.log.len();
-            it.role = Role::Primary { epoch, mode, announced };
-            self.link_mut(id, to).push(Msg::Append { epoch, first, records });
+            it.role = FailoverRole::Primary { epoch, mode, announced };
+            self.link_mut(id, to).push(FailoverMsg::Append { epoch, first, records });
         }
     }
 
-    /// `Primary::on_acked`.
-    fn on_acked(&mut self, rules: Rules, from: Id, id: Id, epoch: u8, index: usize, synced: usize) {
+    /// Mirrors `Primary::on_acked` of the code.
+    fn on_acked(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        id: FailoverReplicaId,
+        epoch: u8,
+        index: usize,
+        synced: usize,
+    ) {
         let Some(follower) = self.replicas[id].follower() else { return };
         if follower.id != from || epoch < follower.since {
             return;
@@ -530,8 +599,8 @@ impl State {
         self.advance(rules, id);
     }
 
-    /// `Primary::on_missing`.
-    fn on_missing(&mut self, from: Id, id: Id, epoch: u8, after: usize) {
+    /// Mirrors `Primary::on_missing` of the code.
+    fn on_missing(&mut self, from: FailoverReplicaId, id: FailoverReplicaId, epoch: u8, after: usize) {
         let Some(follower) = self.replicas[id].follower() else { return };
         if follower.id != from || epoch < follower.since || !follower.confirmed {
             return;
@@ -542,245 +611,278 @@ impl State {
         }
     }
 
-    /// `Primary::seek_name`.
-    fn seek_name(&mut self, rules: Rules, id: Id) {
-        let Role::Primary { mode, announced, .. } = &mut self.replicas[id].role else { return };
-        if let Mode::Recruiting(follower) = *mode
+    /// Mirrors `Replication::name_if_ready` of the code.
+    fn seek_name(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
+        let FailoverRole::Primary { mode, announced, .. } = &mut self.replicas[id].role else { return };
+        if let FailoverMode::Recruiting(follower) = *mode
             && follower.confirmed
         {
-            *mode = Mode::Reaching(follower);
+            *mode = FailoverMode::Reaching(follower);
         }
-        if let Mode::Reaching(follower) = *mode
+        if let FailoverMode::Reaching(follower) = *mode
             && *announced <= follower.acked
         {
-            *mode = Mode::Naming(follower);
+            *mode = FailoverMode::Naming(follower);
             self.swap(rules, id);
         }
     }
 
-    /// `Primary::lose_follower`.
-    fn lose_follower(&mut self, rules: Rules, id: Id) {
-        let Role::Primary { epoch, mode, .. } = &mut self.replicas[id].role else { return };
+    /// Mirrors `Primary::lose_follower` of the code.
+    fn lose_follower(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
+        let FailoverRole::Primary { epoch, mode, .. } = &mut self.replicas[id].role else { return };
         match *mode {
-            Mode::Paired(_) if rules.breaks(Rule::SoloBySwap) => {
-                let alone = Entry { epoch: *epoch + 1, primary: id, backup: None };
-                self.reign_on(rules, id, alone);
+            FailoverMode::Paired(_) if rules.breaks(Rule::SoloBySwap) => {
+                let alone = FailoverLeadership { epoch: *epoch + 1, primary: id, backup: None };
+                self.continue_leadership(rules, id, alone);
             }
-            Mode::Paired(follower) => {
-                *mode = Mode::Syncing(follower);
+            FailoverMode::Paired(follower) => {
+                *mode = FailoverMode::Syncing(follower);
                 self.swap(rules, id);
             }
-            Mode::Recruiting(_) | Mode::Reaching(_) => {
-                *mode = Mode::Alone;
+            FailoverMode::Recruiting(_) | FailoverMode::Reaching(_) => {
+                *mode = FailoverMode::Alone;
                 self.advance(rules, id);
             }
-            Mode::Naming(_) | Mode::Syncing(_) | Mode::Leaving(_) | Mode::Alone => self.swap(rules, id),
+            FailoverMode::Naming(_)
+            | FailoverMode::Syncing(_)
+            | FailoverMode::Leaving(_)
+            | FailoverMode::Alone => self.swap(rules, id),
         }
     }
 
-    /// `Primary::on_heard`.
-    fn calm(&mut self, id: Id) {
-        if let Role::Primary { mode, .. } = &mut self.replicas[id].role
-            && let Mode::Syncing(follower) = *mode
+    /// Mirrors `Primary::on_heard` of the code.
+    fn return_to_paired(&mut self, id: FailoverReplicaId) {
+        if let FailoverRole::Primary { mode, .. } = &mut self.replicas[id].role
+            && let FailoverMode::Syncing(follower) = *mode
         {
-            *mode = Mode::Paired(follower);
+            *mode = FailoverMode::Paired(follower);
         }
     }
 
-    /// `Primary::on_standing`.
-    fn on_standing(&mut self, rules: Rules, from: Id, id: Id, last: u8, index: usize) {
+    /// Mirrors `Primary::on_standing` of the code.
+    fn on_standing(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        id: FailoverReplicaId,
+        last: u8,
+        index: usize,
+    ) {
         let is_unanswered = self.link(id, from).is_empty();
-        let Role::Primary { mode, .. } = &mut self.replicas[id].role else { return };
+        let FailoverRole::Primary { mode, .. } = &mut self.replicas[id].role else { return };
         match *mode {
-            Mode::Alone => self.recruit(rules, from, id, last, index),
-            Mode::Naming(follower)
-            | Mode::Paired(follower)
-            | Mode::Syncing(follower)
-            | Mode::Leaving(follower)
+            FailoverMode::Alone => self.recruit(rules, from, id, last, index),
+            FailoverMode::Naming(follower)
+            | FailoverMode::Paired(follower)
+            | FailoverMode::Syncing(follower)
+            | FailoverMode::Leaving(follower)
                 if follower.id == from =>
             {
                 self.lose_follower(rules, id);
             }
-            // It waited for the answer in vain: what was sent has arrived, and led to nothing.
-            Mode::Recruiting(follower) if follower.id == from && is_unanswered => {
+            // The primary waited in vain: its message has arrived, and led to nothing.
+            FailoverMode::Recruiting(follower) if follower.id == from && is_unanswered => {
                 self.recruit(rules, from, id, last, index);
             }
-            Mode::Reaching(follower) if follower.id == from && !rules.is(Flaw::NamingDeaf) => {
+            FailoverMode::Reaching(follower)
+                if follower.id == from && !rules.is(FailoverFlaw::IgnoreLostRole) =>
+            {
                 self.recruit(rules, from, id, last, index);
             }
             _ => (),
         }
     }
 
-    /// `Primary::recruit`.
-    fn recruit(&mut self, rules: Rules, from: Id, id: Id, last: u8, index: usize) {
+    /// Mirrors `Primary::recruit` of the code.
+    fn recruit(
+        &mut self,
+        rules: FailoverRules,
+        from: FailoverReplicaId,
+        id: FailoverReplicaId,
+        last: u8,
+        index: usize,
+    ) {
         let it = &mut self.replicas[id];
-        let Role::Primary { epoch, announced, .. } = it.role else { return };
+        let FailoverRole::Primary { epoch, announced, .. } = it.role else { return };
         let keeps = rules.breaks(Rule::DropUnacknowledgedSuffix) && 0 < index;
         let (at, msg) = if it.has(last, index) || keeps {
-            (index, Msg::Follow { epoch, last, index })
+            (index, FailoverMsg::Follow { epoch, last, index })
         } else {
-            (it.log.len(), Msg::Copy { epoch, log: it.log.clone() })
+            (it.log.len(), FailoverMsg::Copy { epoch, log: it.log.clone() })
         };
-        let follower = Follower { id: from, since: epoch, confirmed: false, sent: at, acked: at, synced: 0 };
-        it.role = Role::Primary { epoch, mode: Mode::Recruiting(follower), announced };
+        let follower =
+            FailoverFollower { id: from, since: epoch, confirmed: false, sent: at, acked: at, synced: 0 };
+        it.role = FailoverRole::Primary { epoch, mode: FailoverMode::Recruiting(follower), announced };
         self.link_mut(id, from).push(msg);
         self.advance(rules, id);
     }
 
     /// `Core::disk_done`, then `on_persisted` of the role.
-    fn sync(&mut self, rules: Rules, id: Id) {
+    fn sync(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let it = &mut self.replicas[id];
         it.disk = it.log.clone();
         match it.role {
-            Role::Backup { acking: true, .. } if rules.durability == Durability::Synced => self.ack(id),
-            Role::Primary { .. } => self.advance(rules, id),
+            FailoverRole::Backup { acking: true, .. } if rules.durability == Durability::Synced => {
+                self.ack(id)
+            }
+            FailoverRole::Primary { .. } => self.advance(rules, id),
             _ => (),
         }
         self.swap(rules, id);
     }
 
-    /// `Primary::committed`.
-    fn committed(&self, rules: Rules, id: Id) -> usize {
+    /// Mirrors `Replication::safe` of the code.
+    fn committed(&self, rules: FailoverRules, id: FailoverReplicaId) -> usize {
         let it = &self.replicas[id];
-        let Role::Primary { mode, .. } = it.role else { return 0 };
+        let FailoverRole::Primary { mode, .. } = it.role else { return 0 };
         let (head, persisted) = (it.log.len(), it.persisted());
         if rules.breaks(Rule::AnnounceAfterAck) {
             return head;
         }
-        let paired = |follower: Follower| match rules.durability {
+        let paired = |follower: FailoverFollower| match rules.durability {
             Durability::Synced => follower.acked.min(follower.synced).min(persisted),
             Durability::Batched | Durability::Lazy => follower.acked,
         };
         let committed = match mode {
-            Mode::Alone | Mode::Recruiting(_) if rules.breaks(Rule::SoloWaitsForDisk) => head,
-            Mode::Alone | Mode::Recruiting(_) => persisted,
-            Mode::Reaching(_) | Mode::Naming(_) if rules.breaks(Rule::NamedBackupCounts) => persisted,
-            Mode::Reaching(follower) | Mode::Naming(follower) => follower.acked.min(persisted),
-            Mode::Syncing(follower) | Mode::Leaving(follower) if !rules.is(Flaw::LeaveUnsynced) => {
+            FailoverMode::Alone | FailoverMode::Recruiting(_) if rules.breaks(Rule::SoloWaitsForDisk) => head,
+            FailoverMode::Alone | FailoverMode::Recruiting(_) => persisted,
+            FailoverMode::Reaching(_) | FailoverMode::Naming(_) if rules.breaks(Rule::NamedBackupCounts) => {
+                persisted
+            }
+            FailoverMode::Reaching(follower) | FailoverMode::Naming(follower) => {
                 follower.acked.min(persisted)
             }
-            Mode::Paired(follower) | Mode::Syncing(follower) | Mode::Leaving(follower) => paired(follower),
+            FailoverMode::Syncing(follower) | FailoverMode::Leaving(follower)
+                if !rules.is(FailoverFlaw::LeaveUnsynced) =>
+            {
+                follower.acked.min(persisted)
+            }
+            FailoverMode::Paired(follower)
+            | FailoverMode::Syncing(follower)
+            | FailoverMode::Leaving(follower) => paired(follower),
         };
         committed.min(head)
     }
 
-    /// `Primary::advance`.
-    fn advance(&mut self, rules: Rules, id: Id) {
+    /// Mirrors `Primary::advance` of the code.
+    fn advance(&mut self, rules: FailoverRules, id: FailoverReplicaId) {
         let committed = self.committed(rules, id);
-        let Role::Primary { epoch, announced, .. } = &mut self.replicas[id].role else { return };
+        let FailoverRole::Primary { epoch, announced, .. } = &mut self.replicas[id].role else { return };
         if committed <= *announced {
             return;
         }
         *announced = committed;
         let epoch = *epoch;
-        self.tell(id, epoch, committed);
+        self.announce(id, epoch, committed);
     }
 
-    // What the world hears, and what it must not hear.
+    // Announcements, and those that must not be.
 
-    /// Everything up to a record becomes visible: what a reign inherited with its first own record.
-    fn tell(&mut self, id: Id, epoch: u8, committed: usize) {
+    /// Everything up to a record is announced: inherited records with the first own one.
+    fn announce(&mut self, id: FailoverReplicaId, epoch: u8, committed: usize) {
         let it = &self.replicas[id];
-        let (life, telling) = (it.life, it.log[..committed].to_vec());
-        if !telling.starts_with(&self.told) && !self.told.starts_with(&telling) {
-            return self.blame(Fault::TwoHistories);
+        let (life, announcing) = (it.life, it.log[..committed].to_vec());
+        if !announcing.starts_with(&self.announced_records)
+            && !self.announced_records.starts_with(&announcing)
+        {
+            return self.record_violation(FailoverViolation::TwoHistories);
         }
-        if self.told.len() < telling.len() {
+        if self.announced_records.len() < announcing.len() {
             let successor = self.directory.primary;
-            if !self.replicas[successor].log.starts_with(&telling) {
-                self.blame(Fault::Deposed);
+            if !self.replicas[successor].log.starts_with(&announcing) {
+                self.record_violation(FailoverViolation::Deposed);
             }
-            self.told = telling;
+            self.announced_records = announcing;
         }
-        if *self.spoke.entry(epoch).or_insert((id, life)) != (id, life) {
-            self.blame(Fault::TwoReigns);
+        if *self.announcers.entry(epoch).or_insert((id, life)) != (id, life) {
+            self.record_violation(FailoverViolation::TwoPrimaries);
         }
     }
 
-    fn blame(&mut self, fault: Fault) {
-        self.fault = self.fault.or(Some(fault));
+    fn record_violation(&mut self, violation: FailoverViolation) {
+        self.violation = self.violation.or(Some(violation));
     }
 
     // Rest.
 
-    /// A backup whose primary does not speak to it. (A slow link is a false alarm.)
-    pub(super) fn is_forgotten(&self, id: Id) -> bool {
-        let Role::Backup { primary, epoch: known, .. } = self.replicas[id].role else { return false };
+    /// A backup whose primary does not send to it. (A slow link is a false alarm.)
+    pub(super) fn is_forgotten(&self, id: FailoverReplicaId) -> bool {
+        let FailoverRole::Backup { primary, epoch: known, .. } = self.replicas[id].role else { return false };
         if !self.link(primary, id).is_empty() {
             return false;
         }
         match self.replicas[primary].role {
-            Role::Primary { mut mode, epoch, .. } => {
+            FailoverRole::Primary { mut mode, epoch, .. } => {
                 epoch < known || mode.follower().is_none_or(|it| it.id != id)
             }
             _ => true,
         }
     }
 
-    /// A primary that somebody else has replaced. It finds out: whoever reigns speaks of its epoch.
-    pub(super) fn is_deposed(&self, id: Id) -> bool {
-        matches!(self.replicas[id].role, Role::Primary { .. }) && self.directory.primary != id
+    /// A primary that another replica has replaced. It finds out: the new primary's messages name its epoch.
+    pub(super) fn is_deposed(&self, id: FailoverReplicaId) -> bool {
+        matches!(self.replicas[id].role, FailoverRole::Primary { .. }) && self.directory.primary != id
     }
 
-    /// A primary whose follower does not answer: beacons, which whoever has no role answers, too; or, as long as it has
-    /// acknowledged nothing, the invitation.
-    pub(super) fn is_unheard(&self, rules: Rules, id: Id) -> bool {
-        let Role::Primary { mut mode, epoch, .. } = self.replicas[id].role else { return false };
-        let Some(&mut Follower { id: other, confirmed, .. }) = mode.follower() else { return false };
+    /// A primary whose follower does not answer: beacons, which a replica without a role answers, too; or, as long as
+    /// it has acknowledged nothing, the invitation.
+    pub(super) fn is_unheard(&self, rules: FailoverRules, id: FailoverReplicaId) -> bool {
+        let FailoverRole::Primary { mut mode, epoch, .. } = self.replicas[id].role else { return false };
+        let Some(&mut FailoverFollower { id: other, confirmed, .. }) = mode.follower() else { return false };
         if !self.link(other, id).is_empty() || !self.link(id, other).is_empty() {
             return false;
         }
-        if !confirmed && !rules.is(Flaw::InvitedOnce) {
+        if !confirmed && !rules.is(FailoverFlaw::InviteOnce) {
             return true;
         }
         match self.replicas[other].role {
-            Role::Backup { primary, epoch: known, .. } => primary != id || epoch < known,
-            Role::Nobody { .. } => {
-                self.replicas[other].entry.is_none_or(|it| it.primary != id || epoch < it.epoch)
+            FailoverRole::Backup { primary, epoch: known, .. } => primary != id || epoch < known,
+            FailoverRole::Unassigned { .. } => {
+                self.replicas[other].leadership.is_none_or(|it| it.primary != id || epoch < it.epoch)
             }
-            Role::Primary { .. } => true,
+            FailoverRole::Primary { .. } => true,
         }
     }
 
-    /// One reigns, another follows, and everything written has been announced.
-    pub(super) fn is_whole(&self) -> bool {
-        let Entry { epoch: now, primary, backup } = self.directory;
-        let Role::Primary { epoch, mode: Mode::Paired(follower), announced } = self.replicas[primary].role
+    /// There are a primary and a backup, and every record has been announced.
+    pub(super) fn is_paired_and_announced(&self) -> bool {
+        let FailoverLeadership { epoch: now, primary, backup } = self.directory;
+        let FailoverRole::Primary { epoch, mode: FailoverMode::Paired(follower), announced } =
+            self.replicas[primary].role
         else {
             return false;
         };
-        let follows =
-            matches!(self.replicas[follower.id].role, Role::Backup { primary: it, .. } if it == primary);
+        let role = self.replicas[follower.id].role;
+        let follows = matches!(role, FailoverRole::Backup { primary: it, .. } if it == primary);
         epoch == now
             && backup == Some(follower.id)
             && follows
             && announced == self.replicas[primary].log.len()
     }
 
-    /// Whether nothing happens any more unless something fails or somebody acts.
-    pub(super) fn rests(&self, rules: Rules) -> bool {
+    /// True if nothing happens any more without a fault or a player's action.
+    pub(super) fn is_at_rest(&self, rules: FailoverRules) -> bool {
         let is_quiet = self.links.iter().all(Vec::is_empty)
             && self.late.is_empty()
-            && self.replicas.iter().all(|it| it.asked.is_none() && it.disk == it.log);
-        is_quiet && (0..self.replicas.len()).all(|id| self.rests_at(rules, id))
+            && self.replicas.iter().all(|it| it.pending_swap.is_none() && it.disk == it.log);
+        is_quiet && (0..self.replicas.len()).all(|id| self.is_at_rest_at(rules, id))
     }
 
-    fn rests_at(&self, rules: Rules, id: Id) -> bool {
+    fn is_at_rest_at(&self, rules: FailoverRules, id: FailoverReplicaId) -> bool {
         let changes = |step: &dyn Fn(&mut Self)| {
             let mut next = self.clone();
             step(&mut next);
             next != *self
         };
-        let is_nobody = matches!(self.replicas[id].role, Role::Nobody { .. });
-        let looks = is_nobody || self.is_deposed(id);
+        let is_unassigned = matches!(self.replicas[id].role, FailoverRole::Unassigned { .. });
+        let looks = is_unassigned || self.is_deposed(id);
         if looks && changes(&|it| it.look(rules, id)) || changes(&|it| it.swap(rules, id)) {
             return false;
         }
         if self.is_forgotten(id) || self.is_unheard(rules, id) && changes(&|it| it.lose_follower(rules, id)) {
             return false;
         }
-        let hears = |other| changes(&|it| it.on_peer(rules, id, other, self.standing_of(id)));
-        !(is_nobody && (0..self.replicas.len()).any(|other| other != id && hears(other)))
+        let hears = |other| changes(&|it| it.on_replica_message(rules, id, other, self.standing_of(id)));
+        !(is_unassigned && (0..self.replicas.len()).any(|other| other != id && hears(other)))
     }
 }

@@ -1,60 +1,64 @@
-//! What holds, and which rule each property needs.
+//! The properties that hold, and the rule that each of them needs.
 
 use super::*;
 use crate::models::{Depth, check_fails, check_holds};
 
-/// Each wants what the next has, and the last what the first has.
-const RING: Plot = &[(0, &[0, 1]), (1, &[1, 2]), (2, &[2, 0])];
-/// All want the same, and one of them somebody who goes away, too.
-const MEETING: Plot = &[(1, &[1, MOVER]), (2, &[2, 1]), (0, &[0, 1])];
-/// One who wants somebody who goes away from the very zone.
-const HOME: Plot = &[(0, &[0, 2, MOVER]), (2, &[2, 1])];
+/// Each event wants an object of the next, and the last one of the first.
+const RING: LockScenario = &[(0, &[0, 1]), (1, &[1, 2]), (2, &[2, 0])];
+/// All events want the same object, and one of them the mover, too.
+const MEETING: LockScenario = &[(1, &[1, MOVER]), (2, &[2, 1]), (0, &[0, 1])];
+/// An event wants the mover, which leaves the event's own zone.
+const LEAVING: LockScenario = &[(0, &[0, 2, MOVER]), (2, &[2, 1])];
 
-const CALM: Locking = Locking { plot: RING, way: &[0], crashes: 0, flaw: None };
+const FAULT_FREE: LockModel = LockModel { scenario: RING, route: &[0], crashes: 0, flaw: None };
 
-fn check(name: &str, small: Locking, full: Locking) {
+fn check(name: &str, small: LockModel, full: LockModel) {
     let model = if Depth::wanted() == Depth::Full { full } else { small };
     check_holds(&format!("locks, {name}"), model);
 }
 
 #[test]
-fn nobody_waits_in_a_circle() {
-    check("ring", CALM, Locking { crashes: 1, ..CALM });
+fn no_events_wait_in_a_circle() {
+    check("ring", FAULT_FREE, LockModel { crashes: 1, ..FAULT_FREE });
 }
 
 #[test]
-fn nobody_is_left_holding_for_the_dead() {
-    let small = Locking { plot: MEETING, crashes: 1, ..CALM };
-    check("crash", small, Locking { crashes: 2, way: &[0, 2], ..small });
+fn no_lock_is_left_for_a_dead_event() {
+    let small = LockModel { scenario: MEETING, crashes: 1, ..FAULT_FREE };
+    check("crash", small, LockModel { crashes: 2, route: &[0, 2], ..small });
 }
 
 #[test]
-fn who_moves_is_found_and_locked() {
-    let small = Locking { plot: MEETING, way: &[0, 2, 1], ..CALM };
-    check("away", small, Locking { crashes: 1, ..small });
-    check("back", Locking { way: &[0, 1, 0], ..small }, Locking { way: &[0, 2, 0, 1], crashes: 1, ..small });
+fn an_object_that_moves_is_found_and_locked() {
+    let small = LockModel { scenario: MEETING, route: &[0, 2, 1], ..FAULT_FREE };
+    check("away", small, LockModel { crashes: 1, ..small });
+    check(
+        "back",
+        LockModel { route: &[0, 1, 0], ..small },
+        LockModel { route: &[0, 2, 0, 1], crashes: 1, ..small },
+    );
 }
 
-/// Also out of a zone that takes part for somebody else: that of the actor, or another.
+/// Also out of a zone that takes part for another object: that of the actor, or another.
 #[test]
-fn who_leaves_a_zone_that_takes_part_is_found() {
-    let small = Locking { plot: HOME, way: &[0, 1], ..CALM };
-    check("home", small, Locking { crashes: 1, ..small });
-    let small = Locking { way: &[2, 1], ..small };
-    check("other", small, Locking { crashes: 1, way: &[2, 1, 0], ..small });
+fn an_object_that_leaves_a_participant_is_found() {
+    let small = LockModel { scenario: LEAVING, route: &[0, 1], ..FAULT_FREE };
+    check("home", small, LockModel { crashes: 1, ..small });
+    let small = LockModel { route: &[2, 1], ..small };
+    check("other", small, LockModel { crashes: 1, route: &[2, 1, 0], ..small });
 }
 
 #[test]
 fn every_rule_is_needed() {
-    let flawed = |flaw, model: Locking| Locking { flaw: Some(flaw), ..model };
-    check_fails("queue in any order", flawed(Flaw::AnyOrder, CALM), ENDS);
-    check_fails("refused, and keeps", flawed(Flaw::KeepTried, CALM), ENDS);
-    check_fails("locks ignored", flawed(Flaw::LocksIgnored, CALM), EXCLUSIVE);
-    let moves = Locking { plot: MEETING, way: &[0, 2], ..CALM };
-    check_fails("follows a forward", flawed(Flaw::FollowForward, moves), ENDS);
-    let leaves = Locking { plot: HOME, way: &[0, 1], ..CALM };
-    check_fails("who left is left out", flawed(Flaw::LeaveOut, leaves), FOUND);
-    check_fails("moves though locked", flawed(Flaw::MoveLocked, moves), LOCKED);
-    let crash = Locking { plot: MEETING, crashes: 1, ..CALM };
-    check_fails("nobody asks", flawed(Flaw::NobodyAsks, crash), ENDS);
+    let flawed = |flaw, model: LockModel| LockModel { flaw: Some(flaw), ..model };
+    check_fails("queue in any order", flawed(LockFlaw::AnyOrder, FAULT_FREE), ENDS);
+    check_fails("refused, and keeps", flawed(LockFlaw::KeepTried, FAULT_FREE), ENDS);
+    check_fails("locks ignored", flawed(LockFlaw::LocksIgnored, FAULT_FREE), EXCLUSIVE);
+    let moves = LockModel { scenario: MEETING, route: &[0, 2], ..FAULT_FREE };
+    check_fails("follows a forward", flawed(LockFlaw::FollowForward, moves), ENDS);
+    let leaves = LockModel { scenario: LEAVING, route: &[0, 1], ..FAULT_FREE };
+    check_fails("an object that left is left out", flawed(LockFlaw::LeaveOut, leaves), FOUND);
+    check_fails("moves though locked", flawed(LockFlaw::MoveLocked, moves), LOCKED);
+    let crash = LockModel { scenario: MEETING, crashes: 1, ..FAULT_FREE };
+    check_fails("no questions", flawed(LockFlaw::NoQuestions, crash), ENDS);
 }

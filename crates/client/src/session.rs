@@ -1,0 +1,288 @@
+//! A session in the world: the player's machine in a worker, and connections to hosts that are renewed when they break.
+
+use crate::lobby::{HostInfo, LobbyClient, LobbyClientError, Pass, SessionInfo};
+use crate::tokens::{RetryPauses, TokenSet, Tokens};
+use history::{EntryKind, HistoryWriter};
+use machine::{Address, Rng, Time};
+use net::dial::{Dialer, PlayerEnd, Target, TrafficCounters};
+use net::worker::{EventSink, Inbound, WorkerHandle};
+use net::{Close, address};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use zone::{PlayerConfig, PlayerEvent};
+
+/// Connections in a world of one zone, to the most useful hosts: those of the primary and the backup, and one more.
+const CONNECTIONS: usize = 3;
+
+/// Connections in a world of several zones. A player who crosses a border must reach the primary there, so all hosts
+/// up to this number are connected.
+const CONNECTIONS_MESHED: usize = 16;
+
+/// Time without a primary after which the lobby is asked for other hosts, and asked again.
+const ASK_LOBBY_AFTER: Duration = Duration::from_millis(500);
+
+/// Name of the random stream for requests to the lobby; a connection's is named by its host.
+const LOBBY: u64 = u64::MAX;
+
+/// The transport by which a player connects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// QUIC over UDP, the default.
+    #[default]
+    Quic,
+    /// WebSocket over TCP, where UDP is blocked.
+    WebSocket,
+}
+
+/// The options of a session.
+#[derive(Clone)]
+pub struct SessionOptions {
+    /// Transport of all its connections.
+    pub transport: Transport,
+    /// Dialer for its connections, which also runs the player's machine. Many sessions may share one.
+    pub dialer: Dialer<node::ClientNode>,
+    /// Writer of its history. Many sessions may share one.
+    pub history: HistoryWriter,
+    /// Random seed of the player's machine and of pauses.
+    pub seed: u64,
+}
+
+/// Counters of a session, updated while it runs.
+#[derive(Debug, Default)]
+pub struct SessionCounters {
+    /// Bytes and packets over all its connections.
+    pub traffic: Arc<TrafficCounters>,
+    /// Connections that were made again after they broke.
+    pub redials: AtomicU64,
+    /// Set when the session is over although the player did not end it: a newer session took over, or the lobby no
+    /// longer accepts the pass or the session. Then its machine has stopped and raises no more events.
+    pub ended: AtomicBool,
+}
+
+/// A session in the world. Dropped without [`Session::end`], it disconnects without leaving the world.
+pub struct Session {
+    /// Worker of the player's machine.
+    pub player: WorkerHandle<node::ClientNode>,
+    /// Counters of all its connections.
+    pub counters: Arc<SessionCounters>,
+    /// World and hosts, as the lobby described them at the start.
+    pub info: SessionInfo,
+    connections: JoinSet<()>,
+    address: Address,
+    history: HistoryWriter,
+}
+
+impl Session {
+    /// Begins a session. `make` builds the player's machine, with or without a bot; its events are sent to `events`.
+    pub async fn begin(
+        lobby: &LobbyClient,
+        pass: &Pass,
+        options: SessionOptions,
+        make: impl FnOnce(PlayerConfig, &SessionInfo) -> node::ClientNode,
+        events: mpsc::UnboundedSender<PlayerEvent>,
+    ) -> Result<Self, LobbyClientError> {
+        let info = lobby.session(pass).await?;
+        let config = PlayerConfig {
+            player: game::PlayerId(info.player),
+            session: info.session,
+            name: info.name.clone(),
+            seed: options.seed,
+            notes: options.history.is_on(),
+            broken_rules: zone::BrokenRules::NONE,
+        };
+        let address = address::player(info.player);
+        options.history.note(address, EntryKind::Started);
+        let (silences, silence) = watch::channel(0);
+        let sink = PlayerEventSink { events, history: options.history.clone(), address, silences };
+        let player = options.dialer.run(make(config, &info), sink);
+        let counters = Arc::new(SessionCounters::default());
+        let history = options.history.clone();
+        // Forked by name: another order of the draws would not change them.
+        let tokens = Tokens::new(info.clone(), Rng::seeded(options.seed).fork_named(LOBBY));
+        let keeper = ConnectionKeeper {
+            lobby: lobby.clone(),
+            pass: pass.clone(),
+            options,
+            player: player.clone(),
+            counters: counters.clone(),
+            tokens: Arc::new(tokens),
+            silence,
+        };
+        let mut connections = JoinSet::new();
+        connections.spawn(keeper.run());
+        Ok(Self { player, counters, info, connections, address, history })
+    }
+
+    /// Ends the session: leaves the world, then disconnects.
+    pub async fn end(mut self) {
+        self.player.command(zone::PlayerCommand::Leave);
+        self.player.flushed().await;
+        tokio::time::sleep(Duration::from_millis(50)).await; // For the packets to leave the socket.
+        self.player.send(Inbound::Stop);
+        self.connections.shutdown().await;
+        self.history.note(self.address, EntryKind::Stopped);
+        self.history.flush();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.player.send(Inbound::Stop);
+    }
+}
+
+struct PlayerEventSink {
+    events: mpsc::UnboundedSender<PlayerEvent>,
+    history: HistoryWriter,
+    address: Address,
+    /// Number of times that the primary was silent: all connections are probed then.
+    silences: watch::Sender<u64>,
+}
+
+impl EventSink<node::ClientNode> for PlayerEventSink {
+    fn on_event(&mut self, _: Time, event: PlayerEvent) {
+        // The primary is silent: is it the host, or only the connection? The probes tell.
+        if event == PlayerEvent::Searching {
+            self.silences.send_modify(|it| *it += 1);
+        }
+        match event {
+            PlayerEvent::Note(note) => self.history.note(self.address, EntryKind::Said(note)),
+            it => drop(self.events.send(it)),
+        }
+    }
+
+    fn flush(&mut self, _: &node::ClientNode) {
+        self.history.flush();
+    }
+}
+
+/// Keeps a connection to each host that matters, also to those that register later.
+#[derive(Clone)]
+struct ConnectionKeeper {
+    lobby: LobbyClient,
+    pass: Pass,
+    options: SessionOptions,
+    player: WorkerHandle<node::ClientNode>,
+    counters: Arc<SessionCounters>,
+    /// Tokens, shared by all connections.
+    tokens: Arc<Tokens>,
+    silence: watch::Receiver<u64>,
+}
+
+/// The hosts to connect to.
+fn hosts_to_connect(info: &SessionInfo) -> Vec<u32> {
+    let most = if 1 < info.world.zones.len() { CONNECTIONS_MESHED } else { CONNECTIONS };
+    info.hosts.iter().map(|it| it.host).take(most).collect()
+}
+
+impl ConnectionKeeper {
+    /// Keeps connections until the session is over; then all of them end, and no more events are raised.
+    async fn run(mut self) {
+        let mut connections = JoinSet::new();
+        let mut attempted: Vec<u32> = Vec::new();
+        let mut fresh = self.tokens.subscribe();
+        loop {
+            let hosts: Vec<u32> = hosts_to_connect(&fresh.borrow_and_update().1);
+            for host in hosts {
+                if attempted.contains(&host) {
+                    continue;
+                }
+                attempted.push(host);
+                connections.spawn(self.clone().keep(host));
+            }
+            // A connection task ends only if the session is over.
+            let continues = tokio::select! {
+                _ = fresh.changed() => true,
+                Some(_) = connections.join_next() => false,
+                continues = self.ask_for_other_hosts() => continues,
+            };
+            if !continues {
+                break;
+            }
+        }
+        self.counters.ended.store(true, Ordering::Relaxed);
+        self.player.send(Inbound::Stop);
+    }
+
+    /// Asks the lobby again once no primary is found: a host may lead now that the lobby did not list last time.
+    /// Returns whether the session goes on.
+    async fn ask_for_other_hosts(&mut self) -> bool {
+        self.until_searching_long().await;
+        self.newer(self.tokens.newest().0).await.is_some()
+    }
+
+    /// Waits until the player's machine has been without a primary for a while.
+    async fn until_searching_long(&mut self) {
+        loop {
+            while !self.is_searching().await {
+                if self.silence.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
+            }
+            tokio::time::sleep(ASK_LOBBY_AFTER).await;
+            if self.is_searching().await {
+                return;
+            }
+        }
+    }
+
+    async fn is_searching(&self) -> bool {
+        self.player.inspect(|it| it.player().is_searching()).await == Some(true)
+    }
+
+    /// Keeps the connection to one host until the session is over.
+    async fn keep(self, host: u32) {
+        let mut pauses = RetryPauses::new(Rng::seeded(self.options.seed).fork_named(u64::from(host)));
+        let (mut used, mut info) = self.tokens.newest();
+        let mut first = true;
+        loop {
+            let found =
+                info.hosts.iter().find(|it| it.host == host).and_then(|it| Some((it, self.target(it)?)));
+            let ended = match found {
+                Some((host, target)) => {
+                    match self.options.dialer.connect(&target, &host.token, self.end()).await {
+                        Ok(connection) => {
+                            if !first {
+                                self.counters.redials.fetch_add(1, Ordering::Relaxed);
+                            }
+                            pauses.reset();
+                            connection.over().await
+                        }
+                        Err(why) => why,
+                    }
+                }
+                None => Close::Gone,
+            };
+            first = false;
+            // A newer session of the same player is connected there: this one must not fight it.
+            if ended == Close::Superseded {
+                return;
+            }
+            tokio::time::sleep(pauses.next()).await;
+            let Some(newer) = self.newer(used).await else { return };
+            (used, info) = newer;
+        }
+    }
+
+    /// The player's end of a connection.
+    fn end(&self) -> PlayerEnd<node::ClientNode> {
+        let mut probe = self.silence.clone();
+        probe.mark_unchanged(); // Silences before the connection say nothing about it.
+        PlayerEnd { player: self.player.clone(), traffic: self.counters.traffic.clone(), probe }
+    }
+
+    /// Tokens newer than those of this number; `None` if the session is over.
+    async fn newer(&self, than: u64) -> Option<TokenSet> {
+        self.tokens.newer(than, |session| self.lobby.renew(&self.pass, session)).await
+    }
+
+    fn target(&self, host: &HostInfo) -> Option<Target> {
+        Some(match self.options.transport {
+            Transport::Quic => Target::Quic { address: host.address, certificate: host.certificate()? },
+            Transport::WebSocket => Target::Socket { url: host.websocket.clone() },
+        })
+    }
+}

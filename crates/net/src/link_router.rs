@@ -1,0 +1,264 @@
+//! Links the zones of this host with its connections and with each other.
+//!
+//! Connections come and go, and so do zones (one that panicked is started again). A new connection is linked to all
+//! zones that are here and a new zone to all connections, so the order does not matter. A zone is linked to the players
+//! of this host, to every zone of every connected host, and to the other zones of this host.
+
+use crate::address;
+use crate::close::Close;
+use crate::connection_limits::ConnectionLimits;
+use crate::mesh;
+use crate::send_queue::{SendQueue, fresh_id};
+use crate::worker::{FrameAddressing, Inbound, MachineLink, WorkerHandle};
+use machine::{Address, Machine};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The zones and connections of a host, and the links between them.
+pub struct LinkRouter<M: Machine> {
+    host: u32,
+    inner: Mutex<RouterState<M>>,
+    connection_limits: ConnectionLimits,
+}
+
+struct RouterState<M: Machine> {
+    zones: BTreeMap<u32, WorkerHandle<M>>,
+    /// Every zone that has run here, also one that is being started again.
+    known_zones: BTreeSet<u32>,
+    connections: BTreeMap<RemoteEnd, Connection>,
+    /// Numbers of the links between two zones of this host, the lower zone first.
+    local_links: BTreeMap<(u32, u32), u64>,
+}
+
+/// The far end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RemoteEnd {
+    /// A player, by their number.
+    Player(u64),
+    /// Another host, by its number.
+    Host(u32),
+}
+
+#[derive(Clone)]
+struct Connection {
+    /// Session of a player: a higher number replaces a lower one.
+    session: u64,
+    queue: SendQueue,
+    /// Zones at the far end; empty for a player.
+    zones: Vec<u32>,
+}
+
+impl<M: Machine> LinkRouter<M> {
+    /// A router without zones and connections.
+    pub fn new(host: u32) -> Self {
+        let inner = RouterState {
+            zones: BTreeMap::new(),
+            known_zones: BTreeSet::new(),
+            connections: BTreeMap::new(),
+            local_links: BTreeMap::new(),
+        };
+        Self { host, inner: Mutex::new(inner), connection_limits: ConnectionLimits::default() }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, RouterState<M>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Limits on connections that have not shown a valid token.
+    pub const fn connection_limits(&self) -> &ConnectionLimits {
+        &self.connection_limits
+    }
+
+    /// Adds a zone, or replaces its worker: links it with all connections and all other zones of this host.
+    pub fn add_zone(&self, zone: u32, handle: WorkerHandle<M>) {
+        let mut inner = self.inner();
+        // If this replaces a worker, the other zones must see its links go down before the new ones come up.
+        inner.unlink_local(self.host, zone);
+        for (remote, connection) in &inner.connections {
+            link(zone, &handle, *remote, connection, &connection.zones);
+        }
+        inner.link_local(self.host, zone, &handle);
+        inner.zones.insert(zone, handle);
+        inner.known_zones.insert(zone);
+        inner.send_zones_to_hosts(self.host);
+    }
+
+    /// Removes a zone: the other zones and hosts learn that it is not here.
+    pub fn remove_zone(&self, zone: u32) {
+        let mut inner = self.inner();
+        inner.zones.remove(&zone);
+        inner.unlink_local(self.host, zone);
+        inner.send_zones_to_hosts(self.host);
+    }
+
+    /// Takes the new list of zones at the far end of a connection: links the new ones, unlinks those that are gone.
+    pub fn update_zones(&self, remote: RemoteEnd, queue: &SendQueue, zones: Vec<u32>) {
+        let mut inner = self.inner();
+        let RouterState { zones: here, connections, .. } = &mut *inner;
+        // An older connection of the same host may still deliver its last frames.
+        let Some(connection) = connections.get_mut(&remote).filter(|it| it.queue.id() == queue.id()) else {
+            return;
+        };
+        let before = std::mem::replace(&mut connection.zones, zones);
+        let gone: Vec<u32> = before.iter().copied().filter(|it| !connection.zones.contains(it)).collect();
+        let added: Vec<u32> = connection.zones.iter().copied().filter(|it| !before.contains(it)).collect();
+        for (&zone, handle) in here {
+            for address in addresses(remote, &gone) {
+                handle.send(Inbound::Down(address, queue.id()));
+            }
+            link(zone, handle, remote, connection, &added);
+        }
+    }
+
+    /// Zones that run here now.
+    pub fn zones(&self) -> Vec<u32> {
+        self.inner().zones.keys().copied().collect()
+    }
+
+    /// Zones that have run here, also those that are being started again. A player is told all of them, because their
+    /// connection outlasts the restart of a zone.
+    pub fn known_zones(&self) -> Vec<u32> {
+        self.inner().known_zones.iter().copied().collect()
+    }
+
+    /// Handle of the worker that runs a zone.
+    pub fn zone(&self, zone: u32) -> Option<WorkerHandle<M>> {
+        self.inner().zones.get(&zone).cloned()
+    }
+
+    /// Number of connected players, and of connected hosts.
+    pub fn count(&self) -> (usize, usize) {
+        let inner = self.inner();
+        let players = inner.connections.keys().filter(|it| matches!(it, RemoteEnd::Player(_))).count();
+        (players, inner.connections.len() - players)
+    }
+
+    /// Adds a connection. A newer session of the same player replaces an older one; an older one is refused.
+    pub fn connect(
+        &self,
+        remote: RemoteEnd,
+        session: u64,
+        queue: &SendQueue,
+        zones: Vec<u32>,
+    ) -> Result<(), Close> {
+        let mut inner = self.inner();
+        if let Some(old) = inner.connections.get(&remote) {
+            if session < old.session {
+                return Err(Close::Superseded);
+            }
+            // The same session again means that the client lost its connection and came back before we noticed.
+            let why = if old.session < session { Close::Superseded } else { Close::Gone };
+            old.queue.close(why);
+        }
+        let connection = Connection { session, queue: queue.clone(), zones };
+        for (zone, handle) in &inner.zones {
+            link(*zone, handle, remote, &connection, &connection.zones);
+        }
+        inner.connections.insert(remote, connection);
+        if matches!(remote, RemoteEnd::Host(_)) {
+            inner.send_zones_to_hosts(self.host); // The zones may have changed since the hello was written.
+        }
+        Ok(())
+    }
+
+    /// Removes a connection that has ended, with its links.
+    pub fn disconnect(&self, remote: RemoteEnd, queue: &SendQueue) {
+        let mut inner = self.inner();
+        let zones = match inner.connections.get(&remote) {
+            Some(it) if it.queue.id() == queue.id() => inner.connections.remove(&remote).map(|it| it.zones),
+            _ => None, // A newer connection has replaced it and has its links.
+        };
+        let Some(zones) = zones else { return };
+        for handle in inner.zones.values() {
+            for address in addresses(remote, &zones) {
+                handle.send(Inbound::Down(address, queue.id()));
+            }
+        }
+    }
+
+    /// Ends the connection to a player or host, if there is one.
+    pub fn close_connection(&self, remote: RemoteEnd) {
+        if let Some(connection) = self.inner().connections.get(&remote) {
+            connection.queue.close(Close::Gone);
+        }
+    }
+
+    /// Returns whether a player or host is connected.
+    pub fn is_connected(&self, remote: RemoteEnd) -> bool {
+        self.inner().connections.contains_key(&remote)
+    }
+
+    /// Ends the connections of all players.
+    pub fn close_players(&self, why: Close) {
+        for (remote, connection) in &self.inner().connections {
+            if matches!(remote, RemoteEnd::Player(_)) {
+                connection.queue.close(why);
+            }
+        }
+    }
+}
+
+impl<M: Machine> RouterState<M> {
+    /// Links a zone with all other zones of this host.
+    fn link_local(&mut self, host: u32, zone: u32, handle: &WorkerHandle<M>) {
+        for (&other, its) in self.zones.iter().filter(|it| *it.0 != zone) {
+            let id = fresh_id(); // Fresh each time, so that late messages over an earlier link are recognised.
+            let (here, remote_zone) = (address::replica(host, zone), address::replica(host, other));
+            handle.send(Inbound::Up(remote_zone, MachineLink::Local { id, from: here, to: its.clone() }));
+            its.send(Inbound::Up(here, MachineLink::Local { id, from: remote_zone, to: handle.clone() }));
+            self.local_links.insert((zone.min(other), zone.max(other)), id);
+        }
+    }
+
+    /// Takes down the links between a zone and the other zones of this host.
+    fn unlink_local(&mut self, host: u32, zone: u32) {
+        let gone = address::replica(host, zone);
+        for ((low, high), id) in self.local_links.extract_if(.., |it, _| it.0 == zone || it.1 == zone) {
+            let other = if low == zone { high } else { low };
+            if let Some(handle) = self.zones.get(&other) {
+                handle.send(Inbound::Down(gone, id));
+            }
+        }
+    }
+
+    fn send_zones_to_hosts(&self, host: u32) {
+        let hello = mesh::hello_frame(host, self.zones.keys().copied().collect());
+        for (_, it) in self.connections.iter().filter(|it| matches!(it.0, RemoteEnd::Host(_))) {
+            it.queue.sure(hello.clone());
+            it.queue.wake();
+        }
+    }
+}
+
+/// Links a zone with the far end of a connection: a player, or these zones of a host.
+fn link<M: Machine>(
+    zone: u32,
+    handle: &WorkerHandle<M>,
+    remote: RemoteEnd,
+    connection: &Connection,
+    zones: &[u32],
+) {
+    match remote {
+        RemoteEnd::Player(player) => {
+            let link = MachineLink::Remote {
+                queue: connection.queue.clone(),
+                addressing: FrameAddressing::Zone(zone),
+            };
+            handle.send(Inbound::Up(address::player(player), link));
+        }
+        RemoteEnd::Host(host) => {
+            for &remote_zone in zones {
+                let addressing = FrameAddressing::Zones { from: zone, to: remote_zone };
+                let link = MachineLink::Remote { queue: connection.queue.clone(), addressing };
+                handle.send(Inbound::Up(address::replica(host, remote_zone), link));
+            }
+        }
+    }
+}
+
+fn addresses(remote: RemoteEnd, zones: &[u32]) -> Vec<Address> {
+    match remote {
+        RemoteEnd::Player(player) => vec![address::player(player)],
+        RemoteEnd::Host(host) => zones.iter().map(|&zone| address::replica(host, zone)).collect(),
+    }
+}

@@ -1,0 +1,333 @@
+//! A QUIC connection that carries frames: one stream for `Sure`, datagrams for `Latest`, over plain QUIC or WebTransport.
+
+use super::web_transport::WebSession;
+use crate::close::Close;
+use crate::frame::{self, Assembler, Control};
+use crate::pipe::pack;
+use crate::send_queue::{Batch, Ready, SendQueue};
+use bytes::{Bytes, BytesMut};
+use machine::{Span, Time};
+use quinn_proto::{
+    Connection, ConnectionError, Dir, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
+};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Bytes read from a stream at once.
+const CHUNK: usize = 16 * 1024;
+
+/// The longest time that an acknowledgement waits for a packet to ride on. The other end sends a move or a pose every 100 ms.
+const HOLD_MAX: Span = Span::from_millis(110);
+
+/// Time after the last byte of a stream during which nothing is held back: retransmissions need acknowledgements in time.
+const RELIABLE_FOR: Span = Span::from_millis(250);
+
+/// What lies between frames and QUIC.
+pub(super) enum Framing {
+    /// Our own clients and hosts.
+    Plain,
+    /// Browsers.
+    Web(Box<WebSession>),
+}
+
+/// The news of a connection since the last call.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The TLS handshake is complete.
+    pub connected: bool,
+    /// The reason for which the other end, or QUIC itself, ended the connection.
+    pub lost: Option<Close>,
+}
+
+/// A QUIC connection that carries frames.
+pub(super) struct FramedConnection {
+    pub quic: Connection,
+    pub queue: SendQueue,
+    pub framing: Framing,
+    /// The stream of the frames, once it is open.
+    stream: Option<StreamId>,
+    assembler: Assembler,
+    /// `Sure` frames that the stream has not taken yet.
+    unsent: VecDeque<Bytes>,
+    /// Time of the last batch of frames.
+    sent: Time,
+    /// Streams have bytes that were not read yet.
+    is_readable: bool,
+    is_finished: bool,
+    /// Both ends hold acknowledgements back until a packet leaves anyway.
+    pub holds: bool,
+    /// Since when an acknowledgement is held back.
+    held_since: Option<Time>,
+    /// A stream was busy lately: until this time nothing is held back.
+    reliable_until: Time,
+}
+
+impl FramedConnection {
+    pub fn new(quic: Connection, queue: SendQueue, framing: Framing, frame_max: usize, now: Time) -> Self {
+        Self {
+            quic,
+            queue,
+            framing,
+            stream: None,
+            assembler: Assembler::new(frame_max),
+            unsent: VecDeque::new(),
+            sent: Time::ZERO,
+            is_readable: false,
+            is_finished: false,
+            holds: false,
+            held_since: None,
+            reliable_until: now + RELIABLE_FOR,
+        }
+    }
+
+    /// Frames from here on may be this long.
+    pub fn allow_frames(&mut self, frame_max: usize) {
+        let assembler = std::mem::replace(&mut self.assembler, Assembler::new(0));
+        self.assembler = assembler.with_limit(frame_max);
+    }
+
+    /// Bytes that wait for the rest of their frame.
+    pub fn half_frame(&self) -> usize {
+        self.assembler.waiting()
+    }
+
+    /// Time of the last batch of frames.
+    pub const fn sent(&self) -> Time {
+        self.sent
+    }
+
+    /// Opens the stream of the frames, at the end that connects.
+    pub fn open_stream(&mut self) -> bool {
+        self.stream = self.quic.streams().open(Dir::Bi);
+        self.stream.is_some()
+    }
+
+    /// Takes note of what QUIC reports.
+    pub fn progress(&mut self, now: Time) -> Result<Progress, Close> {
+        let mut progress = Progress::default();
+        while let Some(event) = self.quic.poll() {
+            match event {
+                Event::Connected => progress.connected = true,
+                Event::ConnectionLost { reason } => progress.lost = Some(why_lost(&reason)),
+                Event::Stream(event) => self.on_stream(now, event)?,
+                Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => (),
+            }
+        }
+        Ok(progress)
+    }
+
+    fn on_stream(&mut self, now: Time, event: StreamEvent) -> Result<(), Close> {
+        self.reliable_until = now + RELIABLE_FOR;
+        match event {
+            StreamEvent::Opened { dir } => {
+                while let Some(stream) = self.quic.streams().accept(dir) {
+                    self.on_opened(dir, stream);
+                }
+                self.is_readable = true;
+            }
+            StreamEvent::Readable { .. } => self.is_readable = true,
+            StreamEvent::Stopped { .. } => return Err(Close::Gone),
+            StreamEvent::Writable { .. } | StreamEvent::Finished { .. } | StreamEvent::Available { .. } => (),
+        }
+        Ok(())
+    }
+
+    fn on_opened(&mut self, dir: Dir, stream: StreamId) {
+        match &mut self.framing {
+            Framing::Web(web) => {
+                if let Some(frames) = web.on_opened(dir, stream) {
+                    self.stream = Some(frames);
+                }
+            }
+            Framing::Plain if dir == Dir::Bi && self.stream.is_none() => self.stream = Some(stream),
+            Framing::Plain => (), // A second stream: its window is all that it can fill, and no frame comes of it.
+        }
+    }
+
+    /// The next frame of the stream, if one has arrived.
+    pub fn next_of_stream(&mut self, now: Time) -> Result<Option<Bytes>, Close> {
+        loop {
+            if let Some(body) = self.assembler.body().map_err(|_| Close::Protocol)? {
+                return Ok(Some(body));
+            }
+            if self.is_finished {
+                return Err(Close::Gone);
+            }
+            if !self.is_readable {
+                return Ok(None);
+            }
+            self.reliable_until = now + RELIABLE_FOR;
+            if let Framing::Web(web) = &mut self.framing {
+                web.read(&mut self.quic)?;
+            }
+            self.is_readable = false;
+            let Some(stream) = self.stream else { return Ok(None) };
+            let read = read_chunk(&mut self.quic, stream)?;
+            match read {
+                Chunk::Bytes(bytes) => {
+                    self.is_readable = true;
+                    self.push(bytes)?;
+                }
+                Chunk::None => (),
+                Chunk::Finished => self.is_finished = true,
+            }
+        }
+    }
+
+    fn push(&mut self, bytes: Bytes) -> Result<(), Close> {
+        match &mut self.framing {
+            Framing::Plain => self.assembler.push(&bytes),
+            Framing::Web(web) => self.assembler.push(&web.strip_header(bytes)?),
+        }
+        Ok(())
+    }
+
+    /// The next datagram, if one has arrived.
+    pub fn next_datagram(&mut self) -> Option<Bytes> {
+        loop {
+            let datagram = self.quic.datagrams().recv()?;
+            match &self.framing {
+                Framing::Plain => return Some(datagram),
+                Framing::Web(web) => match web.open_datagram(datagram) {
+                    Some(it) => return Some(it),
+                    None => continue,
+                },
+            }
+        }
+    }
+
+    /// Hands queued frames to QUIC. Returns the time at which more may be sent.
+    pub fn write(&mut self, now: Time) -> Result<Option<Time>, Close> {
+        if let Some(why) = self.queue.closed() {
+            return Err(why);
+        }
+        if self.stream.is_none() {
+            return Ok(None);
+        }
+        self.write_unsent(now)?;
+        while self.unsent.is_empty() {
+            match self.queue.ready(now, self.sent)? {
+                Ready::Empty => return Ok(None),
+                Ready::At(at) => return Ok(Some(at)),
+                Ready::Batch(batch) => self.write_batch(now, batch)?,
+            }
+        }
+        // The stream is full. Between servers, what is `Latest` does not wait behind it.
+        let latest = self.queue.overtaking_now();
+        if !latest.is_empty() {
+            self.write_batch(now, Batch { latest, ..Batch::default() })?;
+        }
+        Ok(None)
+    }
+
+    fn write_batch(&mut self, now: Time, mut batch: Batch) -> Result<(), Close> {
+        self.sent = now;
+        if let Some(lost) = batch.lost {
+            batch.sure.push(frame::control(&Control::Lagging { lost }));
+        }
+        let (quic, framing) = (&mut self.quic, &self.framing);
+        let lost = pack(&mut batch, |datagram| {
+            let datagram = match framing {
+                Framing::Plain => datagram,
+                Framing::Web(web) => web.seal_datagram(&datagram),
+            };
+            // QUIC would drop its oldest datagrams to make room; here the newest are dropped, and counted.
+            quic.datagrams().send(datagram, false).is_ok()
+        });
+        self.queue.lost(lost);
+        self.unsent.extend(batch.sure);
+        self.write_unsent(now)
+    }
+
+    fn write_unsent(&mut self, now: Time) -> Result<(), Close> {
+        let Some(stream) = self.stream.filter(|_| !self.unsent.is_empty()) else { return Ok(()) };
+        self.reliable_until = now + RELIABLE_FOR;
+        while !self.unsent.is_empty() {
+            match self.quic.send_stream(stream).write_chunks(self.unsent.make_contiguous()) {
+                Ok(written) => drop(self.unsent.drain(..written.chunks)),
+                Err(WriteError::Blocked) => break,
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return Err(Close::Gone),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether packets may leave now. If all that is due is an acknowledgement of datagrams, it waits for a packet to
+    /// ride on; the time until which it waits is returned by [`Self::held_until`].
+    pub fn may_transmit(&mut self, now: Time, has_written: bool) -> bool {
+        if has_written || !self.holds || now < self.reliable_until || self.quic.is_closed() {
+            self.held_since = None;
+            return true;
+        }
+        let since = *self.held_since.get_or_insert(now);
+        let is_over = since + HOLD_MAX <= now;
+        if is_over {
+            self.held_since = None;
+        }
+        is_over
+    }
+
+    /// The time until which acknowledgements are held back.
+    pub fn held_until(&self) -> Option<Time> {
+        self.held_since.map(|it| it + HOLD_MAX)
+    }
+
+    /// The time at which a timer of QUIC that is set for `at` fires. While nothing reliable is on its way it may be late: the
+    /// acknowledgement that it misses is held back at the other end, and a probe would only be one packet more.
+    pub fn timer_at(&self, now: Time, at: Time) -> Time {
+        let is_urgent = !self.holds || now < self.reliable_until || self.quic.is_closed();
+        if is_urgent { at } else { at + HOLD_MAX }
+    }
+
+    /// Ends the connection with this reason. Returns false if it must stay for a moment, so that a browser can read the reason.
+    pub fn close(&mut self, now: Instant, why: Close) -> bool {
+        match &mut self.framing {
+            Framing::Plain => {
+                let code = VarInt::from_u32(why.code());
+                self.quic.close(now, code, Bytes::from_static(why.reason().as_bytes()));
+                true
+            }
+            Framing::Web(web) => web.close(&mut self.quic, now, why),
+        }
+    }
+}
+
+/// What a stream gave.
+pub(super) enum Chunk {
+    /// Some bytes, in order.
+    Bytes(Bytes),
+    /// None now.
+    None,
+    /// The end of the stream.
+    Finished,
+}
+
+/// Reads once from a stream.
+pub(super) fn read_chunk(quic: &mut Connection, stream: StreamId) -> Result<Chunk, Close> {
+    let mut receive = quic.recv_stream(stream);
+    let Ok(mut chunks) = receive.read(true) else { return Ok(Chunk::Finished) };
+    let chunk = match chunks.next(CHUNK) {
+        Ok(Some(chunk)) => Chunk::Bytes(chunk.bytes),
+        Ok(None) => Chunk::Finished,
+        Err(ReadError::Blocked) => Chunk::None,
+        Err(ReadError::Reset(_)) => return Err(Close::Gone),
+    };
+    let _ = chunks.finalize(); // The connection is polled for packets in this turn anyway.
+    Ok(chunk)
+}
+
+/// Writes a few bytes to a new or rarely used stream, which has room for them.
+pub(super) fn write_all(quic: &mut Connection, stream: StreamId, bytes: &BytesMut) -> Result<(), Close> {
+    match quic.send_stream(stream).write(bytes) {
+        Ok(written) if written == bytes.len() => Ok(()),
+        _ => Err(Close::Protocol),
+    }
+}
+
+/// The reason that the other side gave when it ended a connection.
+fn why_lost(error: &ConnectionError) -> Close {
+    match error {
+        ConnectionError::ApplicationClosed(it) => Close::of_code(it.error_code.into_inner()),
+        _ => Close::Gone,
+    }
+}

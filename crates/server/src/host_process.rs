@@ -1,0 +1,228 @@
+//! A host process: replicas of zones, the endpoints for players, and the connections to other hosts.
+
+use crate::config::ServerConfig;
+use crate::directory::RemoteDirectory;
+use crate::keys::KeyFolder;
+use crate::token_authenticator::{TokenAuthenticator, wall_clock};
+use crate::web;
+use crate::world_entry::{self, HostEntries, HostEntry, WorldEntry};
+use crate::zone_worker::{self, ZoneSupervisor};
+use anyhow::Context as _;
+use game::HostedGame;
+use lobby::{PublicKey, TokenGate, Verifier};
+use machine::directory::Revision;
+use net::Close;
+use net::endpoint;
+use net::host_context::HostContext;
+use net::link_router::LinkRouter;
+use net::mesh::HostAddresses;
+use net::reactor::socket::{PacketSocket as _, UdpPacketSocket};
+use net::reactor::{self, Reactor, ReactorHandle};
+use net::tls::{Identity, MeshIdentity, host_name};
+use node::ReplicaNode;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// Interval at which a host reads the addresses of the others.
+const REFRESH_EVERY: Duration = Duration::from_millis(500);
+
+/// Time after which a host logs that it waits for the directory.
+const LOG_WAIT_AFTER: Duration = Duration::from_secs(2);
+
+/// Time that a leaving host may take to write everything to disk.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Age at which a certificate is replaced; browsers accept one for 14 days.
+const CERTIFICATE_EVERY: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// A running host with its zones and endpoints.
+pub struct HostProcess {
+    context: Arc<HostContext<ReplicaNode>>,
+    zones: ZoneSupervisor,
+    failures: mpsc::Receiver<String>,
+    reactors: Vec<ReactorHandle<ReplicaNode>>,
+    others: HostAddresses,
+    directory: RemoteDirectory,
+    id: u32,
+    entry: HostEntry,
+}
+
+impl HostProcess {
+    /// Starts a host: waits for the directory, starts its zones, opens its endpoints, and prepares its entry.
+    pub async fn start(
+        config: &ServerConfig,
+        directory: SocketAddr,
+        rules: Arc<dyn HostedGame>,
+    ) -> anyhow::Result<Self> {
+        let id = config.host.id;
+        let mesh_identity = KeyFolder::of(&config.data).mesh_identity(&host_name(id))?;
+        let directory = RemoteDirectory::new(directory, &mesh_identity)?;
+        let world = await_world(&directory).await;
+        check_world(&world, &*rules, id)?;
+        let verifier = Verifier::new(PublicKey::from_bytes(&world.lobby), &world.id, id)?;
+        let context = Arc::new(HostContext {
+            host: id,
+            router: LinkRouter::new(id),
+            authenticator: Box::new(TokenAuthenticator::new(TokenGate::new(verifier, wall_clock()))),
+            players_max: config.host.players_max,
+        });
+        let identity = Identity::pinned()?;
+        let Reactors { reactors, players, mesh } =
+            start_reactors(config, &identity, &mesh_identity, &context)?;
+        let (zones, failures) =
+            zone_worker::start_all(config, &world, &rules, &directory, &context, &reactors)?;
+        let listener = TcpListener::bind(config.host.web)
+            .await
+            .with_context(|| format!("cannot listen at {}", config.host.web))?;
+        let web = listener.local_addr()?;
+        let proxies = config.host.proxies.clone();
+        let routes = web::host_routes(context.clone(), zones.counters(), proxies.clone().into());
+        web::serve(listener, routes, proxies);
+
+        // Behind address translation only the IP address differs; ports are the same.
+        let announced = |at: SocketAddr| config.host.announce.map_or(at, |it| SocketAddr::new(it, at.port()));
+        let web = announced(web);
+        let entry = HostEntry {
+            mesh: announced(mesh),
+            players: announced(players),
+            web,
+            socket: config.host.websocket.clone().unwrap_or_else(|| format!("ws://{web}/play")),
+            certificate: identity.hash(),
+            zones: context.router.zones(),
+        };
+        let others = HostAddresses::new(); // The first refresh fills it.
+        let host = Self { context, zones, failures, reactors, others, directory, id, entry };
+        tracing::info!(host = id, players = %host.entry.players, %web, %mesh, "ready");
+        Ok(host)
+    }
+
+    /// Runs until `leave` is done or a zone fails for good, then hands over its zones and ends.
+    pub async fn run(mut self, leave: impl Future<Output = ()>) -> anyhow::Result<()> {
+        tokio::pin!(leave);
+        // `failures` moves out, because `refresh` borrows `self` in the same select.
+        let (_, closed) = mpsc::channel(1);
+        let mut failures = std::mem::replace(&mut self.failures, closed);
+        let mut renewed = tokio::time::Instant::now();
+        let failure = loop {
+            if CERTIFICATE_EVERY < renewed.elapsed() {
+                let identity = Identity::pinned()?;
+                let config = Arc::new(endpoint::players_config(&identity)?);
+                self.reactors.iter().for_each(|it| it.set_players_config(config.clone()));
+                self.entry.certificate = identity.hash();
+                renewed = tokio::time::Instant::now();
+            }
+            tokio::select! {
+                () = self.refresh() => (),
+                () = &mut leave => break None,
+                Some(why) = failures.recv() => break Some(why),
+            }
+        };
+        self.leave().await;
+        failure.map_or(Ok(()), |why| Err(anyhow::anyhow!("a zone failed for good: {why}")))
+    }
+
+    /// Registers this host, if the directory's entry differs, and reads the addresses of the others.
+    async fn refresh(&mut self) {
+        if let Some(entries) = self.directory.read(vec![world_entry::hosts_key()]).await {
+            let entry = entries.first();
+            let mut hosts: HostEntries =
+                entry.and_then(|it| world_entry::read(&it.value)).unwrap_or_default();
+            if hosts.get(&self.id) != Some(&self.entry) {
+                hosts.insert(self.id, self.entry.clone());
+                let revision = entry.map_or(Revision(0), |it| it.revision);
+                // If another host registers at the same time, this swap fails and the next refresh repeats it.
+                self.directory.swap(world_entry::hosts_key(), revision, world_entry::write(&hosts)).await;
+            }
+            let others: HostAddresses =
+                hosts.iter().filter(|it| *it.0 != self.id).map(|(&id, it)| (id, it.mesh)).collect();
+            if self.others != others {
+                // The first reactor holds the connections to other hosts.
+                self.reactors[0].set_hosts(others.clone());
+                self.others = others;
+            }
+        }
+        self.zones.report(&self.context.router).await;
+        tokio::time::sleep(REFRESH_EVERY).await;
+    }
+
+    async fn leave(self) {
+        tracing::info!(host = self.id, "leaving: handing over");
+        if tokio::time::timeout(LEAVE_TIMEOUT, self.zones.leave()).await.is_err() {
+            tracing::warn!(host = self.id, "the disk is slow; leaving before everything is written");
+        }
+        self.context.router.close_players(Close::Leaving);
+        // Waits half a second at most; lost close messages do no harm.
+        for reactor in &self.reactors {
+            reactor.close(Close::Leaving).await;
+        }
+        tracing::info!(host = self.id, "gone");
+    }
+}
+
+/// The reactors of a host, and the addresses at which they listen.
+struct Reactors {
+    reactors: Vec<ReactorHandle<ReplicaNode>>,
+    players: SocketAddr,
+    mesh: SocketAddr,
+}
+
+/// Starts the reactors of a host. All listen to players, at one address; the first one also to other hosts.
+fn start_reactors(
+    config: &ServerConfig,
+    identity: &Identity,
+    mesh_identity: &MeshIdentity,
+    context: &Arc<HostContext<ReplicaNode>>,
+) -> anyhow::Result<Reactors> {
+    let players_config = Arc::new(endpoint::players_config(identity)?);
+    let sockets = reactor::open_sockets(config.host.players, config.host.reactors)?;
+    let players = sockets[0].local_address()?;
+    let mesh_socket = UdpPacketSocket::open(config.host.mesh, false)?;
+    let mesh = mesh_socket.local_address()?;
+    let mut mesh_socket = Some(mesh_socket);
+    let mut reactors = Vec::new();
+    for (number, socket) in sockets.into_iter().enumerate() {
+        let (mut reactor, handle) = Reactor::new(net::clock::now())?;
+        reactor.listen_to_players(Box::new(socket), players_config.clone(), context.clone(), number as u8);
+        if let Some(socket) = mesh_socket.take() {
+            reactor.listen_to_hosts(Box::new(socket), mesh_identity, context.clone())?;
+        }
+        reactor.spawn(&format!("reactor-{number}"))?;
+        reactors.push(handle);
+    }
+    reactor::share_port(&reactors);
+    Ok(Reactors { reactors, players, mesh })
+}
+
+async fn await_world(directory: &RemoteDirectory) -> WorldEntry {
+    let began = tokio::time::Instant::now();
+    let mut logged = false;
+    loop {
+        let entries = directory.read(vec![world_entry::world_key()]).await;
+        if let Some(world) = entries.and_then(|it| world_entry::read(&it.first()?.value)) {
+            return world;
+        }
+        if LOG_WAIT_AFTER < began.elapsed() && !logged {
+            tracing::warn!("waiting for the directory; is `ecumene directory` running, with the same keys?");
+            logged = true;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn check_world(world: &WorldEntry, rules: &dyn HostedGame, host: u32) -> anyhow::Result<()> {
+    let (name, schema) = (rules.name(), rules.schema());
+    anyhow::ensure!(world.game == name, "this world plays {}, this host {name}", world.game);
+    anyhow::ensure!(
+        world.schema == schema,
+        "the world's types are {:016x}, this program's {schema:016x}: run the version that founded the world, or \
+         migrate it",
+        world.schema
+    );
+    let known = world.zones.values().any(|hosts| hosts.contains(&host));
+    let hosts = world.zones.values().next();
+    anyhow::ensure!(known, "host {host} is none of the world's hosts: {:?}", hosts.unwrap_or(&Vec::new()));
+    Ok(())
+}

@@ -1,0 +1,424 @@
+//! The zones of a host, each in a worker on one of its reactors, started again when they fail.
+
+use crate::config::{CarrierConfig, PolicySetting, ServerConfig};
+use crate::cross_zone_counters::CrossZoneCounters;
+use crate::directory::RemoteDirectory;
+use crate::disk_thread::DiskThread;
+use crate::stored_partition::corners;
+use crate::world_entry::WorldEntry;
+use anyhow::Context as _;
+use game::HostedGame;
+use history::{EntryKind, Header, HistoryWriter};
+use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
+use interest::{Policy, UpdateSchedule};
+use machine::{Address, Span, Time, directory, disk};
+use net::address;
+use net::host_context::HostContext;
+use net::link_router::LinkRouter;
+use net::reactor::ReactorHandle;
+use net::worker::{EventSink, Inbound, WorkerExit, WorkerHandle};
+use node::ReplicaNode;
+use node::carrier::{self, CarrierSettings, PoseCounts};
+use space::{Distance, Partition, Position, ZoneId};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use zone::{BrokenRules, ReplicaCommand, ReplicaEvent, ReplicaStatus};
+
+/// Pause before a zone that failed is started again.
+const RESTART_PAUSE: Duration = Duration::from_millis(500);
+/// Failures in a row after which the whole host ends: something is wrong with the computer then.
+const FAILURES_MAX: u32 = 5;
+
+/// Time without a failure after which the count begins anew: one now and then over months is no broken zone.
+const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
+
+/// Least interval between two log lines about faults.
+const LOG_EVERY: Duration = Duration::from_secs(10);
+
+/// Everything needed to start a zone, also again after a failure.
+#[derive(Clone)]
+struct ZoneStarter {
+    config: zone::ZoneConfig,
+    carrier: CarrierConfig,
+    folder: PathBuf,
+    history: HistoryWriter,
+    directory: RemoteDirectory,
+    runtime: tokio::runtime::Handle,
+    reactor: ReactorHandle<ReplicaNode>,
+    counters: Arc<CrossZoneCounters>,
+}
+
+/// The running zones of a host.
+pub struct ZoneSupervisor {
+    workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
+    counters: Arc<CrossZoneCounters>,
+}
+
+/// Starts every zone that this host may hold, dealt out to its reactors. The receiver yields the reason when a zone has failed for good.
+pub fn start_all(
+    config: &ServerConfig,
+    world: &WorldEntry,
+    rules: &Arc<dyn HostedGame>,
+    directory: &RemoteDirectory,
+    context: &Arc<HostContext<ReplicaNode>>,
+    reactors: &[ReactorHandle<ReplicaNode>],
+) -> anyhow::Result<(ZoneSupervisor, mpsc::Receiver<String>)> {
+    let (sender, failed) = mpsc::channel(1);
+    let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default() };
+    let id = config.host.id;
+    let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
+    policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each zone.
+    let held = world.zones.iter().filter(|it| it.1.contains(&id));
+    for ((&zone, hosts), reactor) in held.zip(reactors.iter().cycle()) {
+        let header = header(config, world, &map, zone, hosts);
+        let history = HistoryWriter::begin(config.history(), &header, net::clock::now)?;
+        let starter = ZoneStarter {
+            config: zone_config(config, world, &map, rules, zone, hosts, &history),
+            carrier: config.carrier.clone(),
+            folder: config.data.join(format!("host-{id}")).join(format!("zone-{zone}")),
+            history,
+            directory: directory.clone(),
+            runtime: tokio::runtime::Handle::current(),
+            reactor: reactor.clone(),
+            counters: zones.counters(),
+        };
+        let (ended, mut exits) = mpsc::unbounded_channel();
+        zones.insert(zone, start(&starter, context, ended.clone())?);
+        tokio::spawn(supervise(
+            starter,
+            context.clone(),
+            zones.workers.clone(),
+            ended,
+            sender.clone(),
+            async move { exits.recv().await.map(|exit| (exit, exits)) },
+        ));
+    }
+    Ok((zones, failed))
+}
+
+fn replicas(zone: u32, hosts: &[u32]) -> Vec<Address> {
+    hosts.iter().map(|&host| address::replica(host, zone)).collect()
+}
+
+/// The first line of a replica's history.
+fn header(config: &ServerConfig, world: &WorldEntry, map: &Partition, zone: u32, hosts: &[u32]) -> Header {
+    let corners = map.polygon(ZoneId(zone)).map(corners).unwrap_or_default();
+    Header {
+        process: format!("host-{}-zone-{zone}", config.host.id),
+        world: Some(history::WorldHeader {
+            game: world.game.clone(),
+            schema: world.schema,
+            zone: ZoneId(zone),
+            region: corners.into_iter().filter_map(|[x, y]| Position::new(x, y).ok()).collect(),
+            hosts: replicas(zone, hosts),
+            durability: config.host.durability.into(),
+        }),
+    }
+}
+
+fn zone_config(
+    config: &ServerConfig,
+    world: &WorldEntry,
+    map: &Arc<Partition>,
+    rules: &Arc<dyn HostedGame>,
+    zone: u32,
+    hosts: &[u32],
+    history: &HistoryWriter,
+) -> zone::ZoneConfig {
+    let id = config.host.id;
+    zone::ZoneConfig {
+        zone: ZoneId(zone),
+        map: map.clone(),
+        zone_of: Arc::new(|it| address::zone_of(it).map(ZoneId)),
+        rules: rules.clone(),
+        me: address::replica(id, zone),
+        replicas: replicas(zone, hosts),
+        founds: hosts.first() == Some(&id),
+        force: config.host.force,
+        durability: config.host.durability.into(),
+        timing: config.timing.timing(),
+        seed: world.seed,
+        players_max: config.host.players_max,
+        notes: history.is_on(),
+        broken_rules: BrokenRules::NONE,
+    }
+}
+
+type ExitReceiver = mpsc::UnboundedReceiver<WorkerExit>;
+
+/// Starts a zone again whenever its worker ends by itself.
+async fn supervise(
+    starter: ZoneStarter,
+    context: Arc<HostContext<ReplicaNode>>,
+    workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
+    ended: mpsc::UnboundedSender<WorkerExit>,
+    failed: mpsc::Sender<String>,
+    first: impl Future<Output = Option<(WorkerExit, ExitReceiver)>>,
+) {
+    let zone = starter.config.zone.0;
+    let Some((exit, mut exits)) = first.await else { return };
+    let (mut why, mut failures) = (reason(&exit), 0);
+    while failures < FAILURES_MAX {
+        failures += 1;
+        tracing::error!(zone, why, "a replica ended; it is started again from its disk");
+        metrics::counter!("ecumene_replicas_failed_total").increment(1);
+        // No messages for the dead worker; `start` adds the zone again.
+        context.router.remove_zone(zone);
+        starter.history.write(starter.config.me, EntryKind::Crashed);
+        tokio::time::sleep(RESTART_PAUSE).await;
+        let began = Instant::now();
+        why = match start(&starter, &context, ended.clone()) {
+            Ok(handle) => {
+                drop(lock(&workers).insert(zone, handle));
+                let Some(exit) = exits.recv().await else { return };
+                reason(&exit)
+            }
+            // The thread of the old disk may still run and hold the folder.
+            Err(error) => format!("it could not be started: {error:#}"),
+        };
+        if FAILURES_FORGOTTEN_AFTER <= began.elapsed() {
+            failures = 0;
+        }
+    }
+    drop(failed.send(format!("zone {zone} failed {FAILURES_MAX} times in a row: {why}")).await);
+}
+
+fn reason(exit: &WorkerExit) -> String {
+    match exit {
+        WorkerExit::Stopped => "it stopped by itself".to_owned(),
+        WorkerExit::Panicked(message) => format!("it panicked: {message}"),
+    }
+}
+
+fn lock<T>(it: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn start(
+    starter: &ZoneStarter,
+    context: &Arc<HostContext<ReplicaNode>>,
+    ended: mpsc::UnboundedSender<WorkerExit>,
+) -> anyhow::Result<WorkerHandle<ReplicaNode>> {
+    let (handle, inbox) = starter.reactor.inbox();
+    let (me, history) = (starter.config.me, starter.history.clone());
+    let schema = starter.config.rules.schema();
+    let disk = DiskThread::open(&starter.folder, schema, me, history.clone(), handle.clone())
+        .with_context(|| format!("in {}", starter.folder.display()))?;
+    history.write(me, EntryKind::Started);
+    let carrier = carrier::build(CarrierSettings {
+        policy: policy(&starter.carrier)?,
+        schedule: schedule(&starter.carrier),
+        budget: starter.carrier.budget(),
+        tick: Span::from_millis(starter.carrier.tick),
+    });
+    let machine = ReplicaNode::new(starter.config.clone(), carrier);
+    let zone = starter.config.zone.0;
+    let sink = ReplicaEventSink {
+        me,
+        disk,
+        directory: starter.directory.clone(),
+        replica: handle.clone(),
+        history,
+        runtime: starter.runtime.clone(),
+        // A world of one zone has no cross-zone events to look for.
+        counters: starter.config.is_meshed().then(|| starter.counters.clone()),
+        disk_requests: Vec::new(),
+        directory_requests: Vec::new(),
+        faults: LogThrottle::default(),
+        poses: PoseMetrics { zone: zone.to_string(), counted: PoseCounts::default() },
+    };
+    starter.reactor.run(machine, sink, inbox, move |exit| drop(ended.send(exit)));
+    context.router.add_zone(zone, handle.clone());
+    Ok(handle)
+}
+
+/// The pose schedule, a twentieth faster than configured. World time may run a little slower than the clock that ticks,
+/// and a pose that is a microsecond too early waits for another tick: half the rate.
+const fn schedule(config: &CarrierConfig) -> UpdateSchedule {
+    UpdateSchedule::every(Span::from_micros(config.interval.saturating_mul(950)))
+}
+
+fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> {
+    let metres = |what: &str, it: f64| {
+        Distance::from_metres(it).map_err(|error| anyhow::anyhow!("carrier.{what}: {error}"))
+    };
+    let (view, critical) = (metres("view", config.view)?, metres("critical", config.critical)?);
+    Ok(match config.policy {
+        PolicySetting::A3 => Box::new(A3::new(view, critical, config.angle)?),
+        PolicySetting::Circle => Box::new(Circle::new(view)),
+        PolicySetting::CircleAttenuated => Box::new(CircleAttenuated::new(view, critical)?),
+        PolicySetting::FieldOfView => Box::new(FieldOfView::new(view, config.angle)?),
+        PolicySetting::Everything => Box::new(Everything),
+    })
+}
+
+/// Carries out the events of a replica: on its disk, in the directory, in its history.
+struct ReplicaEventSink {
+    me: Address,
+    disk: DiskThread,
+    directory: RemoteDirectory,
+    replica: WorkerHandle<ReplicaNode>,
+    history: HistoryWriter,
+    runtime: tokio::runtime::Handle,
+    /// Counters of what happens between zones, if there are several.
+    counters: Option<Arc<CrossZoneCounters>>,
+    disk_requests: Vec<disk::DiskRequest>,
+    directory_requests: Vec<directory::DirectoryRequest>,
+    faults: LogThrottle,
+    poses: PoseMetrics,
+}
+
+/// Metrics of a zone's carrier. It starts with the carrier at zero.
+struct PoseMetrics {
+    zone: String,
+    counted: PoseCounts,
+}
+
+impl PoseMetrics {
+    /// Adds the increase since the last call to the metrics.
+    fn count(&mut self, counters: PoseCounts) {
+        let before = std::mem::replace(&mut self.counted, counters);
+        if counters != before {
+            let zone = || self.zone.clone();
+            metrics::counter!("ecumene_poses_total", "zone" => zone()).increment(counters.sent - before.sent);
+            metrics::counter!("ecumene_poses_deferred_total", "zone" => zone())
+                .increment(counters.deferred - before.deferred);
+        }
+    }
+}
+
+/// Limits log lines to one per interval: a client that sends thousands of invalid actions must not fill the log.
+#[derive(Default)]
+struct LogThrottle {
+    last_logged: Option<Instant>,
+    skipped: u64,
+}
+
+impl LogThrottle {
+    /// Returns the number of lines skipped before this one, or `None` if this one is to be skipped, too.
+    fn count(&mut self) -> Option<u64> {
+        if self.last_logged.is_some_and(|it| it.elapsed() < LOG_EVERY) {
+            self.skipped += 1;
+            return None;
+        }
+        self.last_logged = Some(Instant::now());
+        Some(std::mem::take(&mut self.skipped))
+    }
+}
+
+impl EventSink<ReplicaNode> for ReplicaEventSink {
+    fn on_event(&mut self, _: Time, event: ReplicaEvent) {
+        match event {
+            // Collected until `flush`: the history is written before disk and directory act.
+            ReplicaEvent::Disk(request) => self.disk_requests.push(request),
+            ReplicaEvent::Directory(request) => self.directory_requests.push(request),
+            ReplicaEvent::Note(note) => self.history.note(self.me, EntryKind::Said(note)),
+            ReplicaEvent::Fault(why) => {
+                if let Some(before) = self.faults.count() {
+                    tracing::warn!(why, before, "a fault of the game: the event did not happen");
+                }
+            }
+            ReplicaEvent::Broken(why) => {
+                tracing::error!(why, "a replica cannot go on");
+                // Ends the worker; the supervisor then starts the replica again from its disk.
+                self.replica.send(Inbound::Stop);
+            }
+            ReplicaEvent::Carrier(_) => (),
+        }
+    }
+
+    fn flush(&mut self, host: &ReplicaNode) {
+        self.history.flush();
+        self.poses.count(host.pose_counts());
+        // Primary and backup both write a record; only the primary counts it.
+        let is_primary = matches!(host.replica().status(), ReplicaStatus::Primary(..));
+        let counters = self.counters.as_ref().filter(|_| is_primary);
+        self.disk_requests.drain(..).for_each(|it| self.disk.ask(it, counters.cloned()));
+        for request in self.directory_requests.drain(..) {
+            // On the process's runtime, so that the reactor never waits for the network.
+            let (directory, replica) = (self.directory.clone(), self.replica.clone());
+            self.runtime.spawn(async move {
+                let done = directory.ask(request).await;
+                replica.command(ReplicaCommand::Directory(done));
+            });
+        }
+    }
+}
+
+impl ZoneSupervisor {
+    fn insert(&self, zone: u32, handle: WorkerHandle<ReplicaNode>) {
+        lock(&self.workers).insert(zone, handle);
+    }
+
+    fn handles(&self) -> Vec<(u32, WorkerHandle<ReplicaNode>)> {
+        lock(&self.workers).iter().map(|(&zone, it)| (zone, it.clone())).collect()
+    }
+
+    /// Counters of what happens between zones.
+    pub fn counters(&self) -> Arc<CrossZoneCounters> {
+        self.counters.clone()
+    }
+
+    /// Updates the metrics of all zones.
+    pub async fn report(&self, router: &LinkRouter<ReplicaNode>) {
+        let (players, hosts) = router.count();
+        metrics::gauge!("ecumene_players_connected").set(players as f64);
+        metrics::gauge!("ecumene_hosts_connected").set(hosts as f64);
+        for (zone, handle) in self.handles() {
+            let inspection = handle.inspect(|host| {
+                let replica = host.replica();
+                let (role, epoch) = match replica.status() {
+                    ReplicaStatus::Unassigned => (0.0, 0),
+                    ReplicaStatus::Backup(epoch) => (1.0, epoch.0),
+                    ReplicaStatus::Primary(epoch, _) => (2.0, epoch.0),
+                    ReplicaStatus::Broken => (-1.0, 0),
+                };
+                (role, epoch, replica.head(), replica.state().objects.iter().count())
+            });
+            let Some((role, epoch, head, objects)) = inspection.await else { continue };
+            let zone = zone.to_string();
+            metrics::gauge!("ecumene_zone_role", "zone" => zone.clone()).set(role);
+            metrics::gauge!("ecumene_zone_epoch", "zone" => zone.clone()).set(f64::from(epoch));
+            metrics::gauge!("ecumene_zone_records", "zone" => zone.clone()).set(head as f64);
+            metrics::gauge!("ecumene_zone_objects", "zone" => zone).set(objects as f64);
+        }
+    }
+
+    /// Hands over all zones, and waits until every record is on disk.
+    pub async fn leave(&self) {
+        for (_, handle) in self.handles() {
+            handle.command(ReplicaCommand::Leave);
+        }
+        for (_, handle) in self.handles() {
+            while handle.inspect(|host| host.replica().is_settled()).await == Some(false) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_runs_slower_does_not_halve_the_rate() {
+        let schedule = schedule(&ServerConfig::default().carrier);
+        let tick = Span::from_micros(99_990);
+        assert!(schedule.is_due(tick, 1.0));
+        assert!(!schedule.is_due(tick, 0.5) && schedule.is_due(tick.times(2), 0.5));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn repeated_lines_are_logged_once_and_then_counted() {
+        let mut throttle = LogThrottle::default();
+        assert_eq!((0..1_000).filter_map(|_| throttle.count()).collect::<Vec<_>>(), [0]);
+        tokio::time::advance(LOG_EVERY).await;
+        assert_eq!((0..1_000).filter_map(|_| throttle.count()).collect::<Vec<_>>(), [999]);
+    }
+}

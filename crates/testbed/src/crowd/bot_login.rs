@@ -1,0 +1,92 @@
+//! Logs bots in: each as a guest of the lobby, with a session and connections of its own.
+
+use super::lobby_lock::{LobbyLock, in_turn};
+use super::measurements::{BotMeasurements, add_up_events};
+use super::regions::{borders_of, region_of};
+use super::{CrowdOptions, MIXED};
+use client::{LobbyClient, Session, SessionInfo, SessionOptions};
+use game::{Bot, BotView, Intent};
+use machine::Rng;
+use net::dial::Dialer;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Semaphore, mpsc};
+use zone::PlayerConfig;
+
+/// The most log-ins at once.
+const LOGINS: usize = 16;
+
+/// State that the bots of a crowd share while they log in.
+pub(super) struct BotLogin {
+    options: CrowdOptions,
+    dialer: Dialer<node::ClientNode>,
+    paused: Arc<AtomicBool>,
+    measurements: Arc<Mutex<BotMeasurements>>,
+    logins: Semaphore,
+    lobby_lock: LobbyLock,
+}
+
+impl BotLogin {
+    pub(super) fn new(
+        options: CrowdOptions,
+        paused: Arc<AtomicBool>,
+        measurements: Arc<Mutex<BotMeasurements>>,
+    ) -> anyhow::Result<Self> {
+        let (logins, lobby_lock) = (Semaphore::new(LOGINS), LobbyLock::default());
+        Ok(Self { options, dialer: Dialer::new()?, paused, measurements, logins, lobby_lock })
+    }
+
+    /// Logs a bot in and begins its session.
+    pub(super) async fn admit(&self, number: usize) -> anyhow::Result<Session> {
+        let _permit = self.logins.acquire().await;
+        let options = &self.options;
+        let mixed = options.game.mixed_bots();
+        let behaviour = match options.behaviour.as_str() {
+            MIXED => mixed[number % mixed.len()],
+            name => name,
+        };
+        let lobby = LobbyClient::new(&options.lobby);
+        let name = format!("{behaviour}-{number}");
+        let pass = in_turn(&self.lobby_lock, || lobby.guest(&name)).await?;
+        let (sender, events) = mpsc::unbounded_channel();
+        tokio::spawn(add_up_events(events, self.measurements.clone()));
+        // Bots of crowds with different seeds get different seeds.
+        let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
+        let (transport, history, dialer) = (options.transport, options.history.clone(), self.dialer.clone());
+        let session_options = SessionOptions { transport, dialer, history, seed };
+        let begin = || {
+            let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
+            Session::begin(&lobby, &pass, session_options.clone(), make, sender.clone())
+        };
+        Ok(in_turn(&self.lobby_lock, begin).await?)
+    }
+
+    /// The machine of a player that a bot steers.
+    fn client(&self, behaviour: &str, config: PlayerConfig, info: &SessionInfo) -> node::ClientNode {
+        let bot =
+            region_of(info).and_then(|it| self.options.game.bot(behaviour, &it, &borders_of(info, &it)));
+        let paused = self.paused.clone();
+        let node = match bot {
+            Some(bot) => node::ClientNode::bot(config, Box::new(PausableBot { bot, paused })),
+            None => node::ClientNode::new(config),
+        };
+        match self.options.pace {
+            Some(pace) => node.paced(pace),
+            None => node,
+        }
+    }
+}
+
+/// A bot that can be told to make no more decisions.
+struct PausableBot {
+    bot: Box<dyn Bot>,
+    paused: Arc<AtomicBool>,
+}
+
+impl Bot for PausableBot {
+    fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
+        if !self.paused.load(Ordering::Relaxed) {
+            self.bot.decide(sight, rng, intents);
+        }
+    }
+}

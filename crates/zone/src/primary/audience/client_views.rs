@@ -1,0 +1,183 @@
+//! The clients' views: the objects that each client knows, and the clients that must be told when an object changes.
+
+use super::Audience;
+use crate::config::VIEW_SLACK_PERCENT;
+use crate::core::Core;
+use crate::msg::{ShownObject, ToPlayer};
+use crate::object_table::Object;
+use crate::primary::context::PrimaryContext;
+use crate::primary::execution::VisibleObjects;
+use game::Objects;
+use machine::{Address, Time};
+use rustc_hash::FxHashMap;
+use serde_bytes::ByteBuf;
+use space::{Distance, ObjectId, Position};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The objects that each client knows, and the clients that know each object: one relation, looked up from both ends.
+#[derive(Debug, Default)]
+pub(super) struct ClientViews {
+    known: BTreeMap<Address, BTreeSet<ObjectId>>,
+    viewers: FxHashMap<ObjectId, Vec<Address>>,
+}
+
+impl ClientViews {
+    pub(super) fn add(&mut self, viewer: Address, object: ObjectId) {
+        if self.known.entry(viewer).or_default().insert(object) {
+            self.viewers.entry(object).or_default().push(viewer);
+        }
+    }
+
+    fn remove(&mut self, viewer: Address, object: ObjectId) {
+        if self.known.get_mut(&viewer).is_some_and(|it| it.remove(&object)) {
+            self.drop_viewer(viewer, object);
+        }
+    }
+
+    /// Forgets a client and its view.
+    pub(super) fn forget_viewer(&mut self, viewer: Address) {
+        for object in self.known.remove(&viewer).unwrap_or_default() {
+            self.drop_viewer(viewer, object);
+        }
+    }
+
+    /// Forgets an object; returns the clients that knew it.
+    pub(super) fn forget_object(&mut self, object: ObjectId) -> Vec<Address> {
+        let viewers = self.viewers.remove(&object).unwrap_or_default();
+        for viewer in &viewers {
+            if let Some(known) = self.known.get_mut(viewer) {
+                known.remove(&object);
+            }
+        }
+        viewers
+    }
+
+    pub(super) fn viewers(&self, object: ObjectId) -> &[Address] {
+        self.viewers.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn is_known(&self, object: ObjectId) -> bool {
+        self.viewers.contains_key(&object)
+    }
+
+    fn known(&self, viewer: Address) -> impl Iterator<Item = ObjectId> {
+        self.known.get(&viewer).into_iter().flatten().copied()
+    }
+
+    fn drop_viewer(&mut self, viewer: Address, object: ObjectId) {
+        let Some(viewers) = self.viewers.get_mut(&object) else { return };
+        viewers.retain(|&it| it != viewer);
+        if viewers.is_empty() {
+            self.viewers.remove(&object);
+        }
+    }
+}
+
+impl Audience {
+    /// Updates the views of all clients as objects move, and stops objects that walk out of the world.
+    pub(in crate::primary) fn update_views(&mut self, cx: &mut PrimaryContext<'_>) {
+        let now = cx.world_now();
+        self.stop_at_the_edge(cx, now);
+        cx.core.state.objects.refresh(now);
+        self.borders.refresh(now);
+        for (address, avatar) in self.sessions.entered() {
+            self.update_view(cx, address, avatar, now);
+        }
+    }
+
+    /// The first view of a client that has just entered.
+    pub(super) fn initial_view(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        address: Address,
+        avatar: ObjectId,
+    ) -> Vec<ShownObject> {
+        let now = cx.world_now();
+        cx.core.state.objects.refresh(now);
+        self.borders.refresh(now);
+        self.views.forget_viewer(address);
+        let Some(centre) = self.place_of(cx.core, avatar, now) else { return Vec::new() };
+        let objects = self.settled_near(cx.core, centre, cx.core.config.view(), now);
+        self.add_to_view(cx.core, address, &objects)
+    }
+
+    fn update_view(&mut self, cx: &mut PrimaryContext<'_>, address: Address, avatar: ObjectId, now: Time) {
+        let Some(centre) = self.place_of(cx.core, avatar, now) else { return };
+        let view = cx.core.config.view();
+        let mut fresh = self.settled_near(cx.core, centre, view, now);
+        fresh.retain(|&it| !self.views.viewers(it).contains(&address));
+        let shown = self.add_to_view(cx.core, address, &fresh);
+        let far = with_slack(view);
+        let is_far = |it: &ObjectId| {
+            *it != avatar
+                && match self.place_of(cx.core, *it, now) {
+                    Some(place) => !centre.is_within(far, place),
+                    // Gone, and no record that waits will say so: the view must.
+                    None => self.unannounced.is_settled(*it),
+                }
+        };
+        let hidden: Vec<_> = self.views.known(address).filter(is_far).collect();
+        for &object in &hidden {
+            self.views.remove(address, object);
+        }
+        if !shown.is_empty() || !hidden.is_empty() {
+            cx.send_client(address, ToPlayer::Views { shown, hidden });
+        }
+    }
+
+    /// The objects near a place whose changes are all announced, sorted by name.
+    fn settled_near(&self, core: &Core, centre: Position, view: Distance, now: Time) -> Vec<ObjectId> {
+        let mut near = Vec::new();
+        let in_sight = VisibleObjects(&core.state.objects, self.ghosts());
+        in_sight.visit(centre, view, now, &mut |object, motion| {
+            if centre.is_within(view, motion.position_at(now)) && self.unannounced.is_settled(object) {
+                near.push(object);
+            }
+        });
+        near.sort_unstable();
+        near.dedup();
+        near
+    }
+
+    fn add_to_view(&mut self, core: &Core, address: Address, objects: &[ObjectId]) -> Vec<ShownObject> {
+        let mut shown = Vec::new();
+        for &object in objects {
+            let Some(viewer) = self.sessions.viewer(address, object) else { continue };
+            let Some(it) = self.object(core, object) else { continue };
+            let Some(bytes) = core.config.rules.show(&it.state, viewer) else { continue };
+            let (incarnation, version, motion) = (it.incarnation, it.version, it.motion);
+            self.views.add(address, object);
+            shown.push(ShownObject { object, incarnation, version, motion, shown: ByteBuf::from(bytes) });
+        }
+        shown
+    }
+
+    /// The clients whose avatars are near a place, sorted by address.
+    pub(super) fn viewers_near(&self, core: &mut Core, place: Position, reach: Distance) -> Vec<Address> {
+        let now = core.world_now();
+        let mut viewers = Vec::new();
+        core.state.objects.visit(place, reach, now, &mut |object, motion| {
+            if place.is_within(reach, motion.position_at(now)) {
+                viewers.extend(self.sessions.of_avatar(object));
+            }
+        });
+        viewers.sort_unstable();
+        viewers.dedup();
+        viewers
+    }
+
+    /// An object of this zone, or the ghost of another zone's object.
+    fn object<'a>(&'a self, core: &'a Core, object: ObjectId) -> Option<&'a Object> {
+        core.state.objects.get(object).or_else(|| self.ghosts().get(object))
+    }
+
+    fn place_of(&self, core: &Core, object: ObjectId, now: Time) -> Option<Position> {
+        self.object(core, object).map(|it| it.motion.position_at(now))
+    }
+}
+
+/// A distance a little beyond the view. An object leaves a view only there, so that one on the edge does not flicker.
+pub(super) fn with_slack(view: Distance) -> Distance {
+    let far = u64::from(view.millimetres()) * u64::from(100 + VIEW_SLACK_PERCENT) / 100;
+    u32::try_from(far).ok().and_then(|it| Distance::new(it).ok()).unwrap_or(Distance::MAX)
+}

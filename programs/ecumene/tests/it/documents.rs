@@ -1,0 +1,313 @@
+//! The documents say what is there: the picture of the crates, every path, every name, the README's code, and plain words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words that hide who acts. CONTRIBUTING.md says what to write instead.
+const BANNED: [&str; 5] = ["whoever", "somebody", "nobody", "everybody", "anybody"];
+
+/// Files that name the banned words on purpose.
+const MAY_NAME_THEM: [&str; 2] = ["CONTRIBUTING.md", "programs/ecumene/tests/it/documents.rs"];
+
+/// Names that users type or read in results, and a bot's line that is part of simulated histories: they stay as they are.
+const OLD_NAMES: [&str; 5] = [
+    "nobody-asks",
+    "one-way cut, nobody hears",
+    "\"everybody\"",
+    "boundary or everybody",
+    "Has anybody seen a map?",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// All text files of the repository below a folder, by path; not what is built or downloaded.
+fn files_below(folder: &str, found: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
+        let name = entry.expect("the folder can be read").file_name().into_string().expect("names are UTF-8");
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let is_made =
+            ["target", "node_modules", "dist", "out", "package-lock.json", "Cargo.lock"].contains(&&*name);
+        if is_made || name.starts_with('.') {
+            continue;
+        }
+        if root().join(&path).is_dir() {
+            files_below(&path, found);
+        } else if let Ok(text) = fs::read_to_string(root().join(&path)) {
+            found.insert(path, text);
+        }
+    }
+}
+
+fn files() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    files_below("", &mut found);
+    found
+}
+
+// The picture.
+
+/// `a · b · c` at the start of a text.
+fn listed(text: &str) -> BTreeSet<String> {
+    let mut words = text.split_whitespace().peekable();
+    let mut list = BTreeSet::new();
+    while let Some(word) = words.next() {
+        list.insert(word.to_owned());
+        if words.next_if_eq(&"·").is_none() {
+            break;
+        }
+    }
+    list
+}
+
+/// What the picture in ARCHITECTURE.md says: crate by crate, what it uses.
+fn drawn() -> BTreeMap<String, BTreeSet<String>> {
+    let map = read("ARCHITECTURE.md");
+    let block = map.split("```").nth(1).expect("the picture is the first block");
+    let mut picture = BTreeMap::new();
+    for line in block.lines().filter(|it| !it.trim().is_empty()) {
+        // A line that begins a layer has its name first.
+        let rest =
+            if line.starts_with("  ") { line } else { line.trim_start().split_once(' ').expect("a layer").1 };
+        let (names, uses) = rest.split_once('→').map_or((rest, None), |(names, uses)| (names, Some(uses)));
+        for name in listed(names) {
+            picture.insert(name, uses.map(listed).unwrap_or_default());
+        }
+    }
+    picture
+}
+
+/// What the Cargo files say.
+fn declared() -> BTreeMap<String, BTreeSet<String>> {
+    let mut crates = BTreeMap::new();
+    for folder in ["crates", "games", "programs"] {
+        for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
+            let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
+            let cargo = read(&format!("{folder}/{name}/Cargo.toml"));
+            let section =
+                cargo.split("\n[").find(|it| it.starts_with("dependencies]")).unwrap_or_default().to_owned();
+            let key = |line: &str| line.split(['.', ' ', '=']).next().unwrap_or_default().to_owned();
+            let uses: BTreeSet<String> = section
+                .lines()
+                .map(key)
+                .filter_map(|it| match it.strip_prefix("ecumene-") {
+                    Some(own) => Some(own.to_owned()),
+                    None => it.starts_with("kosmos").then_some(it),
+                })
+                .collect();
+            crates.insert(name, uses);
+        }
+    }
+    crates
+}
+
+/// Everything that a crate uses, directly or not.
+fn reached(of: &str, uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    let mut open: Vec<&str> = uses[of].iter().map(String::as_str).collect();
+    while let Some(next) = open.pop() {
+        if all.insert(next.to_owned()) {
+            open.extend(uses[next].iter().map(String::as_str));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_picture_shows_what_the_crates_use() {
+    let declared = declared();
+    let direct = |name: &String| {
+        let uses = &declared[name];
+        // What is reached through another crate that is used anyway is left out of the picture.
+        let left_out =
+            |it: &String| uses.iter().any(|other| other != it && reached(other, &declared).contains(it));
+        uses.iter().filter(|it| !left_out(it)).cloned().collect::<BTreeSet<_>>()
+    };
+    let expected: BTreeMap<_, _> = declared.keys().map(|it| (it.clone(), direct(it))).collect();
+    assert_eq!(drawn(), expected, "the picture in ARCHITECTURE.md against the Cargo files");
+}
+
+// Names and paths.
+
+/// What stands between backticks on a page, code blocks aside.
+fn quoted(page: &str) -> Vec<String> {
+    let outside: String = page.split("```").step_by(2).collect();
+    outside.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn is_path(it: &str) -> bool {
+    let folders = ["crates/", "games/", "programs/", "web/", "docs/", "scripts/"];
+    folders.iter().any(|folder| it.starts_with(folder))
+        && it.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c))
+}
+
+/// A name in code: identifiers joined by `::` or `.`; something in it looks like an identifier and not like a word of English.
+fn is_name(it: &str) -> bool {
+    let parts: Vec<&str> = it.split("::").flat_map(|it| it.split('.')).collect();
+    let is_identifier = |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let looks = it.contains("::") || it.contains('_') || it.starts_with(char::is_uppercase);
+    looks && parts.iter().all(is_identifier)
+}
+
+/// Whether one of the files that define (or extend) a type, trait, module or crate also defines a member of that name.
+fn is_member(owner: &str, member: &str, sources: &BTreeMap<String, String>) -> bool {
+    let defines = |path: &str, text: &str| {
+        let is_module = path.ends_with(&format!("/{owner}.rs")) || path.contains(&format!("/{owner}/"));
+        is_module || text.lines().any(|it| is_definition_of(it, owner))
+    };
+    let has = |text: &str| text.lines().any(|it| defines_member(it, member));
+    sources.iter().any(|(path, text)| defines(path, text) && has(text))
+        || sources.keys().any(|it| it.contains(&format!("/{owner}/")) && it.contains(&format!("/{member}.")))
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
+}
+
+fn is_definition_of(line: &str, name: &str) -> bool {
+    let mut before = "";
+    for word in words(line) {
+        let defines = ["struct", "enum", "trait", "mod", "type", "class", "interface", "union", "for"]
+            .contains(&before);
+        if word == name && (defines || line.trim_start().starts_with("impl")) {
+            return true;
+        }
+        before = word;
+    }
+    false
+}
+
+fn defines_member(line: &str, name: &str) -> bool {
+    let code = line.trim_start();
+    let is_modifier = |it: &&str| ["pub", "crate", "super", "private", "readonly", "get"].contains(it);
+    let is_first = words(code).find(|it| !is_modifier(it)) == Some(name);
+    let keywords =
+        ["fn", "const", "type", "struct", "enum", "trait", "mod", "use", "class", "async", "static"];
+    let is_defined = words(code).any(|it| keywords.contains(&it));
+    (is_first || is_defined) && words(code).any(|it| it == name)
+}
+
+#[test]
+fn every_path_and_name_in_the_documents_is_there() {
+    let mut sources = files();
+    let pages: BTreeMap<String, String> =
+        sources.clone().into_iter().filter(|it| it.0.ends_with(".md")).collect();
+    sources.retain(|path, _| path.ends_with(".rs") || path.ends_with(".ts"));
+    sources.remove("programs/ecumene/tests/it/documents.rs");
+    let all: BTreeSet<&str> = sources.values().flat_map(|it| words(it)).collect();
+    let crates = declared();
+    let mut missing = BTreeSet::new();
+    for (page, text) in &pages {
+        // The changelog names what was there once.
+        if page == "CHANGELOG.md" {
+            continue;
+        }
+        for quote in quoted(text) {
+            if is_path(&quote) {
+                let there = quote.trim_end_matches('/');
+                if !root().join(there).exists() {
+                    missing.insert(format!("{page}: {quote}"));
+                }
+            } else if is_name(&quote)
+                && ["ARCHITECTURE.md", "docs/protocol.md", "docs/glossary.md", "docs/zone.md", "docs/mesh.md"]
+                    .contains(&&**page)
+            {
+                let parts: Vec<&str> = quote.split("::").flat_map(|it| it.split('.')).collect();
+                let known = parts
+                    .iter()
+                    .all(|it| all.contains(it) || crates.contains_key(*it) || is_file(it, &sources));
+                let fits = parts
+                    .windows(2)
+                    .all(|it| is_member(it[0], it[1], &sources) || it[1] == "ts" || it[1] == "rs");
+                if !(known && fits || is_file(&quote, &sources)) {
+                    missing.insert(format!("{page}: {quote}"));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "named in documents, and not in the sources:\n{missing:#?}");
+}
+
+/// Whether a quoted text such as `primary/turn.rs` is the end of a source file's path, or a folder.
+fn is_file(it: &str, sources: &BTreeMap<String, String>) -> bool {
+    sources.keys().any(|path| path.ends_with(&format!("/{it}")) || path.contains(&format!("/{it}/")))
+}
+
+#[test]
+fn file_names_in_the_map_exist() {
+    let sources = files();
+    let ends = [".rs", ".ts", ".toml", ".txt"];
+    let is_file_name =
+        |it: &String| ends.iter().any(|end| it.ends_with(end)) && !it.contains(['*', ' ']) && !is_path(it);
+    let map = read("ARCHITECTURE.md");
+    let missing: Vec<_> =
+        quoted(&map).into_iter().filter(is_file_name).filter(|it| !is_file(it, &sources)).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:?}");
+}
+
+#[test]
+fn links_between_the_documents_lead_somewhere() {
+    let mut missing = Vec::new();
+    for (page, text) in files().into_iter().filter(|it| it.0.ends_with(".md")) {
+        let folder = Path::new(&page).parent().expect("a page has a folder").to_owned();
+        for link in text.split("](").skip(1).filter_map(|it| it.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if !target.is_empty() && !link.starts_with("http") && !root().join(&folder).join(target).exists()
+            {
+                missing.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// The game in the README is the one that is tested.
+#[test]
+fn the_code_in_the_readme_is_that_of_the_example() {
+    let readme = read("README.md");
+    let code =
+        readme.split("```rust\n").nth(1).and_then(|it| it.split("```").next()).expect("the README has code");
+    let example = read("crates/game/examples/torches.rs");
+    for part in code.split("    // …\n\n") {
+        assert!(
+            example.contains(part),
+            "README.md shows other code than crates/game/examples/torches.rs:\n{part}"
+        );
+    }
+}
+
+/// Each page of the documentation says at its top for whom it is.
+#[test]
+fn each_page_says_for_whom_it_is() {
+    for (page, text) in files().into_iter().filter(|it| it.0.starts_with("docs/") && it.0.ends_with(".md")) {
+        let top: Vec<&str> = text.lines().filter(|it| !it.is_empty()).take(2).collect();
+        let is_decision = page.starts_with("docs/decisions/");
+        assert!(is_decision || top[1].starts_with("*For "), "{page} begins with {top:?}");
+    }
+}
+
+#[test]
+fn sentences_say_who_acts() {
+    let mut found = Vec::new();
+    for (path, text) in files() {
+        if MAY_NAME_THEM.contains(&&*path) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            // Also inside names such as `in_a_crowd_nobody_sends`.
+            let lower =
+                OLD_NAMES.iter().fold(line.to_owned(), |line, it| line.replace(it, "")).to_lowercase();
+            let mut parts = lower.split(|it: char| !it.is_alphabetic());
+            if let Some(word) = parts.find(|it| BANNED.contains(it)) {
+                found.push(format!("{path}:{}: {word}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "say who acts instead (see CONTRIBUTING.md):\n{found:#?}");
+}
