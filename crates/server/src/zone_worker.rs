@@ -395,7 +395,7 @@ impl ZoneSupervisor {
             handle.command(ReplicaCommand::Leave);
         }
         for (_, handle) in self.handles() {
-            while handle.inspect(|host| host.replica().is_settled()).await == Some(false) {
+            while handle.inspect(|host| host.replica().is_synced()).await == Some(false) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }

@@ -149,7 +149,7 @@ pub enum GameInput {
     },
     /// Deliver a letter or timer.
     Letter {
-        /// The object or place it is for.
+        /// The object, the place or the world that it is for.
         to: Addressee,
         /// The letter, encoded by the game.
         #[serde(with = "serde_bytes")]

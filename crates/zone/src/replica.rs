@@ -123,7 +123,7 @@ impl Replica {
     }
 
     /// Whether its whole log is on its disk.
-    pub fn is_settled(&self) -> bool {
+    pub fn is_synced(&self) -> bool {
         self.core.is_synced()
     }
 

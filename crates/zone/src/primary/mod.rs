@@ -223,7 +223,7 @@ impl Primary {
         cx.core.write_snapshot(cx.out);
         self.advance(&mut cx);
         // Also when `advance` announced nothing: post waits for the disk even while a backup makes records safe.
-        self.coordination.send_safe(&mut cx, self.audience.announced());
+        self.coordination.send_settled(&mut cx, self.audience.announced());
         if self.replication.is_syncing() {
             self.replication.request_swap(&mut cx, self.audience.announced());
         }
@@ -277,7 +277,7 @@ impl Primary {
         let (epoch, alone) = (self.epoch(), self.is_alone());
         cx.note(|| Note::Announces { epoch, index: safe, alone });
         self.audience.announce_to(cx, safe);
-        self.coordination.send_safe(cx, safe);
+        self.coordination.send_settled(cx, safe);
         self.audience.admit_waiting(cx);
         if cx.enforces(Rule::TrimTail) {
             cx.core.trim_log(self.replication.needed_after().min(safe));

@@ -43,12 +43,12 @@ impl Audience {
             match change {
                 Change::Put { object, motion, .. } => {
                     // Its state is public from here on: clients that come near are shown it.
-                    self.unannounced.settle(*object);
+                    self.unannounced.count_announced(*object);
                     show_to_carrier(cx, *object, motion);
                     self.add_put(cx.core, place, (*object, motion), &mut updates);
                 }
                 Change::Removed { object, version } => {
-                    self.unannounced.settle(*object);
+                    self.unannounced.count_announced(*object);
                     cx.update_carrier(CarrierUpdate::Remove(*object));
                     self.detach_removed_avatar(cx, *object);
                     for viewer in self.views.forget_object(*object) {

@@ -97,14 +97,14 @@ impl Audience {
         self.borders.refresh(now);
         self.views.forget_viewer(address);
         let Some(centre) = self.place_of(cx.core, avatar, now) else { return Vec::new() };
-        let objects = self.settled_near(cx.core, centre, cx.core.config.view(), now);
+        let objects = self.announced_near(cx.core, centre, cx.core.config.view(), now);
         self.add_to_view(cx.core, address, &objects)
     }
 
     fn update_view(&mut self, cx: &mut PrimaryContext<'_>, address: Address, avatar: ObjectId, now: Time) {
         let Some(centre) = self.place_of(cx.core, avatar, now) else { return };
         let view = cx.core.config.view();
-        let mut fresh = self.settled_near(cx.core, centre, view, now);
+        let mut fresh = self.announced_near(cx.core, centre, view, now);
         fresh.retain(|&it| !self.views.viewers(it).contains(&address));
         let shown = self.add_to_view(cx.core, address, &fresh);
         let far = with_slack(view);
@@ -113,7 +113,7 @@ impl Audience {
                 && match self.place_of(cx.core, *it, now) {
                     Some(place) => !centre.is_within(far, place),
                     // Gone, and no record that waits will say so: the view must.
-                    None => self.unannounced.is_settled(*it),
+                    None => self.unannounced.is_announced(*it),
                 }
         };
         let hidden: Vec<_> = self.views.known(address).filter(is_far).collect();
@@ -126,11 +126,11 @@ impl Audience {
     }
 
     /// The objects near a place whose changes are all announced, sorted by name.
-    fn settled_near(&self, core: &Core, centre: Position, view: Distance, now: Time) -> Vec<ObjectId> {
+    fn announced_near(&self, core: &Core, centre: Position, view: Distance, now: Time) -> Vec<ObjectId> {
         let mut near = Vec::new();
         let in_sight = VisibleObjects(&core.state.objects, self.ghosts());
         in_sight.visit(centre, view, now, &mut |object, motion| {
-            if centre.is_within(view, motion.position_at(now)) && self.unannounced.is_settled(object) {
+            if centre.is_within(view, motion.position_at(now)) && self.unannounced.is_announced(object) {
                 near.push(object);
             }
         });

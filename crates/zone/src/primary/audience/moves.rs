@@ -63,7 +63,7 @@ impl Audience {
     /// yet: their announcement shows the newest motion.
     fn move_object(&mut self, cx: &mut PrimaryContext<'_>, object: ObjectId, motion: Motion) {
         self.motions.set(cx.core, object, motion);
-        if self.unannounced.is_settled(object) {
+        if self.unannounced.is_announced(object) {
             cx.update_carrier(CarrierUpdate::Carry(object, motion));
         }
     }

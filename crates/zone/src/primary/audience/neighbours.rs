@@ -35,8 +35,8 @@ impl Audience {
         let (now, reach) = (cx.core.world_time(cx.core.now), depth(&cx.core.config));
         let near = |it: &&Object| is_near(region, reach, &it.motion, now) && it.id != game::WORLD;
         // An object with unannounced changes comes later, with their announcement: its state here is not safe yet.
-        let settled = |it: &&Object| self.unannounced.is_settled(it.id);
-        let objects = cx.core.state.objects.iter().filter(near).filter(settled);
+        let announced = |it: &&Object| self.unannounced.is_announced(it.id);
+        let objects = cx.core.state.objects.iter().filter(near).filter(announced);
         let mut shown: Vec<_> = objects.map(ObjectSnapshot::of).collect();
         shown.sort_unstable_by_key(|it| it.object);
         neighbour.watches = Some(shown.iter().map(|it| it.object).collect());
@@ -157,7 +157,7 @@ impl Audience {
                 if !is_near(region, far, &it.motion, now) {
                     update.gone.push((it.id, it.incarnation, it.version));
                 }
-            } else if self.unannounced.is_settled(it.id) && is_near(region, reach, &it.motion, now) {
+            } else if self.unannounced.is_announced(it.id) && is_near(region, reach, &it.motion, now) {
                 update.shown.push(ObjectSnapshot::of(it));
             }
         }

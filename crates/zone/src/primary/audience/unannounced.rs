@@ -17,7 +17,7 @@ pub(in crate::primary) struct UnannouncedRecords {
     bytes: usize,
     /// Objects that these records change, with the number of records that do. Their state in memory is not safe, so no
     /// client or neighbour may be shown it.
-    unsettled: FxHashMap<ObjectId, u32>,
+    changed: FxHashMap<ObjectId, u32>,
 }
 
 impl UnannouncedRecords {
@@ -40,8 +40,8 @@ impl UnannouncedRecords {
     }
 
     /// Returns whether all changes of an object are announced.
-    pub(super) fn is_settled(&self, object: ObjectId) -> bool {
-        !self.unsettled.contains_key(&object)
+    pub(super) fn is_announced(&self, object: ObjectId) -> bool {
+        !self.changed.contains_key(&object)
     }
 
     /// Returns whether the result of an action waits to be announced.
@@ -55,7 +55,7 @@ impl UnannouncedRecords {
         assert_eq!(record.index, next, "records are committed and announced in order");
         for change in &record.changes {
             if let Change::Put { object, .. } | Change::Removed { object, .. } = change {
-                *self.unsettled.entry(*object).or_default() += 1;
+                *self.changed.entry(*object).or_default() += 1;
             }
         }
         self.bytes += bytes;
@@ -77,11 +77,11 @@ impl UnannouncedRecords {
     }
 
     /// Notes that a change of an object is announced.
-    pub(super) fn settle(&mut self, object: ObjectId) {
-        if let Some(count) = self.unsettled.get_mut(&object) {
+    pub(super) fn count_announced(&mut self, object: ObjectId) {
+        if let Some(count) = self.changed.get_mut(&object) {
             *count -= 1;
             if *count == 0 {
-                self.unsettled.remove(&object);
+                self.changed.remove(&object);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Grants: locks of this zone for events that other zones coordinate.
 //!
-//! A grant is a record, and the coordinator hears of it when that is safe: so a replica that takes over still holds it.
+//! A grant is a record, and the coordinator hears of it when that is settled: so a replica that takes over still holds it.
 //! The grantor never takes it back. The coordinator releases it, with its decision or without one, and is asked when it
 //! says nothing.
 
@@ -30,7 +30,7 @@ type GrantReply = (u32, Time, Vec<ObjectSnapshot>);
 pub(super) struct Grants {
     /// Requests that wait in the queue of the locks.
     waiting: BTreeMap<EventId, LockRequest>,
-    /// The answers to send when the grants are safe.
+    /// The answers to send when the grants are settled.
     answers: BTreeMap<EventId, GrantReply>,
     /// Grants that are not sent yet, with the numbers of their records, in order.
     unsent: VecDeque<(Index, EventId)>,
@@ -39,9 +39,9 @@ pub(super) struct Grants {
 }
 
 impl Grants {
-    /// Sends coordinators the grants whose records are safe.
-    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
-        while let Some((_, event)) = self.unsent.pop_front_if(|it| it.0 <= safe) {
+    /// Sends coordinators the grants whose records are settled.
+    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, settled: Index) {
+        while let Some((_, event)) = self.unsent.pop_front_if(|it| it.0 <= settled) {
             let Some((attempt, time, objects)) = self.answers.remove(&event) else { continue };
             // The coordinator may have released it meanwhile.
             if cx.core.state.mesh.grants.get(&event).is_some_and(|it| it.attempt == attempt) {
@@ -107,7 +107,7 @@ impl Coordination {
         }
     }
 
-    /// Writes the record of a grant. The coordinator hears of it when the record is safe.
+    /// Writes the record of a grant. The coordinator hears of it when the record is settled.
     fn grant(
         &mut self,
         turn: &mut Turn<'_>,

@@ -87,24 +87,24 @@ impl Coordination {
         self.unblocking = false;
     }
 
-    /// Sends other zones the grants and post items whose records have become safe to send.
-    pub(super) fn send_safe(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) {
+    /// Sends other zones the grants and post items whose records have become settled.
+    pub(super) fn send_settled(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) {
         if cx.core.config.is_meshed() {
-            let safe = safe_to_post(cx.core, announced);
-            self.grants.send(cx, safe);
-            self.post.send(cx, safe);
+            let settled = last_settled(cx.core, announced);
+            self.grants.send(cx, settled);
+            self.post.send(cx, settled);
         }
     }
 
     /// Sends a zone again the post items that may have been lost on their way.
     pub(super) fn post_again(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, announced: Index) {
-        let safe = safe_to_post(cx.core, announced);
-        self.post.send_again(cx, zone, safe);
+        let settled = last_settled(cx.core, announced);
+        self.post.send_again(cx, zone, settled);
     }
 }
 
-/// The last record that other zones may be told of: it is announced, and on this primary's own disk. After a full stop
+/// The last settled record, which other zones may be told of: it is announced, and on this primary's own disk. After a full stop
 /// a zone may have lost its last moments, but nothing that another zone relies on.
-fn safe_to_post(core: &Core, announced: Index) -> Index {
+fn last_settled(core: &Core, announced: Index) -> Index {
     if core.enforces(Rule::PostAfterSync) { announced.min(core.disk.persisted) } else { announced }
 }

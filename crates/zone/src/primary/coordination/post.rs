@@ -1,10 +1,10 @@
 //! The post: items that go from one zone's log to another's, exactly once and in order, whatever fails at either end.
 //!
 //! An item is in the sender's state from the record that posts it until the receiver confirms that its own log has it.
-//! It is sent when its record is safe, and again whenever it may have been lost. The receiver takes it in one record,
+//! It is sent when its record is settled, and again whenever it may have been lost. The receiver takes it in one record,
 //! which also holds its number, so that it is taken once.
 
-use super::{Coordination, safe_to_post};
+use super::{Coordination, last_settled};
 use crate::config::POST_BYTES_MAX;
 use crate::core::Core;
 use crate::locks::LockHolder;
@@ -34,7 +34,7 @@ struct PostProgress {
     sent_at: Time,
     /// The last item that the other zone confirmed.
     delivered: u64,
-    /// The last item that we have taken from the other zone, to be confirmed once this record of ours is safe.
+    /// The last item that we have taken from the other zone, to be confirmed once this record of ours is settled.
     owed: Option<(u64, Index)>,
 }
 
@@ -47,22 +47,22 @@ pub(in crate::primary) struct PostDelivery {
 }
 
 impl PostDelivery {
-    /// Sends the items, and confirmations of items, whose records have become safe.
-    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
+    /// Sends the items, and confirmations of items, whose records have become settled.
+    pub(super) fn send(&mut self, cx: &mut PrimaryContext<'_>, settled: Index) {
         if cx.core.state.mesh.post.is_empty() && self.by_zone.is_empty() {
             return;
         }
         for zone in cx.core.state.mesh.post.keys().copied().collect::<Vec<_>>() {
-            self.send_to(cx, zone, safe);
+            self.send_to(cx, zone, settled);
         }
         for (&zone, progress) in &mut self.by_zone {
-            if let Some((upto, _)) = progress.owed.take_if(|it| it.1 <= safe) {
+            if let Some((upto, _)) = progress.owed.take_if(|it| it.1 <= settled) {
                 cx.send_zone(zone, Lane::Sure, BetweenZones::Posted { upto });
             }
         }
     }
 
-    fn send_to(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, safe: Index) {
+    fn send_to(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, settled: Index) {
         let Some(outgoing) = cx.core.state.mesh.post.get(&zone) else { return };
         let progress = self.by_zone.entry(zone).or_default();
         if outgoing.items.is_empty() || outgoing.last <= progress.sent {
@@ -79,7 +79,7 @@ impl PostDelivery {
         for (index, item) in outgoing.items.range(first..).map(|it| it.1) {
             weight += item.weight();
             // One item may exceed the limit, or it would never leave.
-            if safe < *index || !items.is_empty() && POST_BYTES_MAX < weight {
+            if settled < *index || !items.is_empty() && POST_BYTES_MAX < weight {
                 break;
             }
             items.push(item.clone());
@@ -92,10 +92,10 @@ impl PostDelivery {
     }
 
     /// Sends the unconfirmed items to a zone again: they may be lost.
-    pub(super) fn send_again(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, safe: Index) {
+    pub(super) fn send_again(&mut self, cx: &mut PrimaryContext<'_>, zone: ZoneId, settled: Index) {
         let progress = self.by_zone.entry(zone).or_default();
         progress.sent = progress.delivered;
-        self.send_to(cx, zone, safe);
+        self.send_to(cx, zone, settled);
     }
 
     /// Another zone confirms our items up to this number.
@@ -134,10 +134,10 @@ impl Coordination {
         let (now, announced) = (turn.cx.now(), turn.audience.announced());
         for zone in self.post.unconfirmed(now) {
             turn.cx.seek(zone); // Another replica may be primary there now.
-            let safe = safe_to_post(turn.cx.core, announced);
-            self.post.send_again(&mut turn.cx, zone, safe);
+            let settled = last_settled(turn.cx.core, announced);
+            self.post.send_again(&mut turn.cx, zone, settled);
         }
-        self.send_safe(&mut turn.cx, announced);
+        self.send_settled(&mut turn.cx, announced);
         if DELIVERED_EVERY <= now.since(self.post.written) && !turn.audience.is_backlogged() {
             self.post.written = now;
             let mut changes = self.post.delivered(turn.cx.core);
@@ -202,11 +202,11 @@ fn last_taken(core: &Core, from: ZoneId) -> u64 {
 fn expired_locations(core: &Core, now: Time) -> Vec<Change> {
     let mut changes = Vec::new();
     for (&entity, location) in &core.state.mesh.locations {
-        let home = match entity {
+        let first_zone = match entity {
             EntityId::Object(object) => object.zone,
             EntityId::Player(player) => entrance_zone(core, player),
         };
-        if home != core.config.zone && REMEMBERED < now.since(location.since) {
+        if first_zone != core.config.zone && REMEMBERED < now.since(location.since) {
             changes.push(Change::Location { entity, zone: None, incarnation: location.incarnation });
         }
     }

@@ -254,10 +254,10 @@ fn object_location_post(
     object: ObjectId,
     incarnation: u32,
 ) -> Option<(ZoneId, PostItem)> {
-    let (home, own) = (object.zone, core.config.zone);
-    let elsewhere = home != own && home != from && core.config.map.polygon(home).is_some();
+    let (birth_zone, own) = (object.zone, core.config.zone);
+    let elsewhere = birth_zone != own && birth_zone != from && core.config.map.polygon(birth_zone).is_some();
     elsewhere.then_some((
-        home,
+        birth_zone,
         PostItem::Location { entity: EntityId::Object(object), zone: Some(own), incarnation },
     ))
 }
@@ -269,10 +269,10 @@ fn player_location_post(
     player: PlayerId,
     incarnation: u32,
 ) -> Option<(ZoneId, PostItem)> {
-    let (home, own) = (entrance_zone(core, player), core.config.zone);
-    let elsewhere = home != own && home != from;
+    let (entrance, own) = (entrance_zone(core, player), core.config.zone);
+    let elsewhere = entrance != own && entrance != from;
     elsewhere.then_some((
-        home,
+        entrance,
         PostItem::Location { entity: EntityId::Player(player), zone: Some(own), incarnation },
     ))
 }

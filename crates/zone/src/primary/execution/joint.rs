@@ -137,12 +137,12 @@ impl Turn<'_> {
         let mut removal_posts = Vec::new();
         for change in changes {
             let Change::Removed { object, .. } = change else { continue };
-            let (home, Some(known)) = (object.zone, core.state.objects.get(*object)) else { continue };
-            if home != core.config.zone && core.config.map.polygon(home).is_some() {
-                let before = posts.entry(home).or_default();
+            let (birth_zone, Some(known)) = (object.zone, core.state.objects.get(*object)) else { continue };
+            if birth_zone != core.config.zone && core.config.map.polygon(birth_zone).is_some() {
+                let before = posts.entry(birth_zone).or_default();
                 let (entity, incarnation) = (EntityId::Object(*object), known.incarnation);
                 let item = PostItem::Location { entity, zone: None, incarnation };
-                removal_posts.push(posted(core, home, *before, item));
+                removal_posts.push(posted(core, birth_zone, *before, item));
                 *before += 1;
             }
         }

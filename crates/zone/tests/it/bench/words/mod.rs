@@ -168,7 +168,7 @@ pub fn directory_reply(done: &DirectoryReply) -> String {
 /// A request for a disk.
 pub fn disk(request: &disk::DiskRequest) -> String {
     match request {
-        disk::DiskRequest::Append { first, records, .. } => format!("keep {}", range(*first, records.len())),
+        disk::DiskRequest::Append { first, records, .. } => format!("write {}", range(*first, records.len())),
         disk::DiskRequest::Cut { from, .. } => format!("forget everything from {from} on"),
         disk::DiskRequest::Keep { index, .. } => format!("keep a snapshot up to {index}"),
         disk::DiskRequest::Recall { .. } => "what do you hold?".to_owned(),

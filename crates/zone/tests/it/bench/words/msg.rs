@@ -88,6 +88,6 @@ fn peer_text(peer: &BetweenReplicas, counts_disks: bool) -> String {
         BetweenReplicas::Motions(motions) => format!("{} motions", motions.len()),
         BetweenReplicas::LogEnd { epoch, index } => format!("no role, {}", log_end(*epoch, *index)),
         BetweenReplicas::Follow { index, .. } => format!("follow me after {index}"),
-        BetweenReplicas::Copy { index, .. } => format!("copy of the state at {index}"),
+        BetweenReplicas::Copy { index, .. } => format!("snapshot up to {index}"),
     }
 }

@@ -70,7 +70,7 @@ impl CommitState {
             }
             CommitAction::Safe(part) => {
                 self.participants[part].log.make_safe();
-                self.send_safe(model, part);
+                self.send_settled(model, part);
             }
             CommitAction::GiveUp => {
                 self.left.give_ups -= 1;
@@ -273,12 +273,12 @@ impl CommitState {
         participant.log.write(|it| it.held = Some(next));
         participant.answer = Some(next);
         if model.flaw == Some(CommitFlaw::GrantEarly) {
-            self.send_safe(model, part);
+            self.send_settled(model, part);
         }
     }
 
-    /// `send_safe`, and the receipt that is owed to the post.
-    fn send_safe(&mut self, model: &CommitModel, part: ParticipantId) {
+    /// `send_settled`, and the receipt that is owed to the post.
+    fn send_settled(&mut self, model: &CommitModel, part: ParticipantId) {
         let participant = &mut self.participants[part];
         let upto = participant.log.safe.applied.len();
         let (answer, held) = (participant.answer.take(), participant.log.now().held);

@@ -33,7 +33,7 @@ impl TransferState {
             }
             TransferAction::Safe(zone) => {
                 self.zones[zone].log.make_safe();
-                self.send_safe(model, zone);
+                self.send_settled(model, zone);
             }
             TransferAction::Offer(zone) => self.offer(model, zone),
             TransferAction::PostAgain(zone) => self.post_again(model, zone),
@@ -142,8 +142,8 @@ impl TransferState {
         }
     }
 
-    /// Sends what is safe: the post, receipts, results and arrivals.
-    fn send_safe(&mut self, model: &TransferModel, zone: TransferZone) {
+    /// Sends what waits for a record: the post, receipts, results and arrivals. Safe and settled are one here: no disk is modelled.
+    fn send_settled(&mut self, model: &TransferModel, zone: TransferZone) {
         self.send_post(zone, model.flaw == Some(TransferFlaw::TellEarly));
         if self.zones[zone].owed {
             self.send_receipt(zone);
