@@ -38,7 +38,7 @@ const UNSENT: (u64, usize) = (512 * 1024, 64 * 1024);
 /// fill them in 10 ms. A process that is not scheduled for so long would lose the next packets.
 pub(crate) const SOCKET_BYTES: usize = 4 * 1024 * 1024;
 
-/// The most memory an unauthenticated connection takes: unread bytes, and some for QUIC, TLS and a task.
+/// The most memory an unauthenticated connection takes: unread bytes, and some for QUIC and TLS.
 pub const UNAUTHENTICATED_BYTES: usize = UNREAD.1 as usize + UNREAD_DATAGRAMS + 64 * 1024;
 
 /// The most memory a player's connection takes, in bytes, without its send queue.

@@ -274,13 +274,13 @@ impl QueuedFrames {
     fn take(&mut self) -> Batch {
         self.sure_bytes = 0;
         let lost = (self.reported_lost < self.lost).then_some(self.lost);
-        // The first reason is the true one: later ones follow from the connection's end.
         self.reported_lost = self.lost;
         let latest = self.latest.drain(..).map(|it| it.2).collect();
         Batch { sure: std::mem::take(&mut self.sure), latest, lost }
     }
 
     fn close_with(&mut self, why: Close) {
+        // The first reason is the true one: later ones follow from the connection's end.
         if self.close.is_none() {
             *self = Self { close: Some(why), ..Self::default() };
         }

@@ -138,8 +138,8 @@ impl<M: Machine> WorkerHandle<M> {
     }
 }
 
-/// Queue of a worker's inputs from other threads. It is unbounded; permits bound the messages of players in it (see
-/// `inbound_connection`).
+/// Queue of a worker's inputs from other threads. It is unbounded; permits bound the messages of WebSocket players in it;
+/// reactors pause a player's stream instead.
 pub struct WorkerInbox<M: Machine> {
     id: u64,
     inputs: mpsc::UnboundedReceiver<Inbound<M>>,
@@ -181,7 +181,7 @@ impl<M: Machine, F: FnMut(Time, M::Event) + Send> EventSink<M> for F {
 /// The reason why a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerExit {
-    /// The worker received [`Inbound::Stop`], or all its handles are gone.
+    /// The worker received [`Inbound::Stop`].
     Stopped,
     /// The machine panicked with this message.
     Panicked(String),

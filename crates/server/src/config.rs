@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use zone::{Durability, Timing};
 
-/// The most zones of a new world: each is a thread and a disk on every host.
+/// The most zones of a new world: each is a worker and a disk on every host.
 pub const ZONES_MAX: u32 = 256;
 
 /// The configuration file with all defaults and their explanations.
@@ -34,7 +34,7 @@ pub struct ServerConfig {
     pub carrier: CarrierConfig,
     /// Intervals and timeouts of replicas and players.
     pub timing: TimingConfig,
-    /// Settings of the log on standard output.
+    /// Settings of the log on standard error.
     pub log: LogConfig,
 }
 
@@ -226,7 +226,7 @@ impl TimingConfig {
     }
 }
 
-/// Settings of the log on standard output.
+/// Settings of the log on standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogConfig {
