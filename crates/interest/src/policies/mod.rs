@@ -1,4 +1,4 @@
-//! The policies of the paper, one file each.
+//! The policies of the platform, one file each: so far those of the paper.
 //!
 //! | policy | area of interest | grade inside |
 //! |---|---|---|

@@ -18,7 +18,8 @@ Examples:
   ecumene chaos                                   every trouble once, 50 bots
   ecumene chaos --trouble kill,freeze --rounds 5  some of it, five times
 
-It makes a world of its own in DIR, which must not exist or be a world of this command.
+It makes a world of its own in the folder of --data (out/chaos unless given), which must not exist or be a world of
+this command.
 More: docs/operating.md")]
 pub struct ChaosArgs {
     #[command(flatten)]
