@@ -78,7 +78,8 @@ fn an_unanswered_action_is_a_violation_if_strict() {
     assert!(lenient.status.success(), "{}", text(&lenient.stdout));
     let strict = ecumene(&["check", folder.path(), "--strict"]);
     assert_eq!(strict.status.code(), Some(1));
-    assert!(text(&strict.stdout).contains("unanswered: "), "{}", text(&strict.stdout));
+    let report = text(&strict.stdout);
+    assert!(report.contains("unanswered: ") && report.contains(" was not told what became of "), "{report}");
     let json: Value =
         serde_json::from_slice(&ecumene(&["check", folder.path(), "--format", "json"]).stdout).unwrap();
     let waits = json["unanswered"].as_object().unwrap();
