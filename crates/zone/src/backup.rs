@@ -41,7 +41,7 @@ impl Backup {
     pub(crate) fn begin(core: &mut Core, epoch: Epoch, primary: Address, out: &mut ReplicaOutbox) -> Self {
         let next_check = core.now + core.config.timing.grace;
         core.timers.set(ReplicaTimer::Suspect, next_check);
-        core.wake_after(ReplicaTimer::DiskBatch, core.config.disk_pause());
+        core.plan_append();
         let it = Self {
             epoch,
             primary,
@@ -79,7 +79,8 @@ impl Backup {
         match msg {
             BetweenReplicas::Append { first, records } => return self.on_append(core, first, &records, out),
             BetweenReplicas::Beacon { sent } => {
-                core.send_replica(from, Core::latest_lane(1), epoch, BetweenReplicas::Heard { sent }, out);
+                let heard = BetweenReplicas::Heard { sent, synced: core.disk.persisted };
+                core.send_replica(from, Core::latest_lane(1), epoch, heard, out);
             }
             BetweenReplicas::Motions(motions) => {
                 for (object, motion) in motions {
@@ -134,7 +135,7 @@ impl Backup {
             core.write_disk(out);
         }
         self.ack(core, out);
-        core.wake_within(ReplicaTimer::DiskBatch, core.config.disk_pause());
+        core.plan_append();
         Transition::Stay
     }
 
@@ -148,7 +149,6 @@ impl Backup {
                 self.ack(core, out);
             }
         }
-        core.write_snapshot(out);
     }
 
     pub(crate) fn on_timer(
@@ -162,9 +162,7 @@ impl Backup {
             ReplicaTimer::DiskBatch => {
                 core.write_disk(out);
                 core.trim_log(Index::MAX); // No other replica needs records from a backup.
-                if core.disk.written < core.log.head() {
-                    core.wake_after(ReplicaTimer::DiskBatch, core.config.disk_pause());
-                }
+                core.plan_append(); // The disk may be busy, or take less than all at once.
             }
             // The question was not answered: once more. After a swap only the same swap: it may have happened.
             ReplicaTimer::Ask if self.acking => self.read_leadership(core, out),

@@ -23,6 +23,17 @@ pub const APPEND_BYTES_MAX: usize = 64 * 1024;
 /// until an answer comes: what it took would only wait, and its log would grow without end.
 pub const UNACKED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// The most bytes of records in one append to the disk: half of what the store takes at once.
+pub const DISK_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Records that the slower disk of primary and backup may lack. Beyond, announcements wait for it, and with them the zone:
+/// the replica with the slow disk holds these records in memory.
+pub const UNSYNCED_MAX: u64 = 65_536;
+
+/// Writes to disk that may be late before announcements wait for a disk. With [`Durability::Batched`] a full stop loses
+/// only the last 100 ms, also when disks are slow.
+pub const DISK_LATE_MAX: u64 = 5;
+
 /// Bytes of a snapshot per message to a new backup, one message per [`Timing::copy`].
 pub const COPY_BYTES: usize = 64 * 1024;
 

@@ -2,7 +2,8 @@
 
 use crate::carrier_update::CarrierUpdate;
 use crate::clock::WorldClock;
-use crate::config::{SNAPSHOT_EVERY, TAIL_MAX, ZoneConfig};
+use crate::config::{DISK_BYTES_MAX, SNAPSHOT_EVERY, TAIL_MAX, ZoneConfig};
+use crate::disk_use::DiskUse;
 use crate::leadership::{Leadership, leadership_key};
 use crate::msg::{BetweenReplicas, ZoneMsg};
 use crate::note::Note;
@@ -118,19 +119,6 @@ pub(crate) enum DirectoryAnswer {
     Won(Leadership),
     /// The directory did not answer: a swap may have happened or not.
     Unknown(DirectoryQuery),
-}
-
-/// The disk, as a replica uses it: one append under way at a time.
-#[derive(Debug, Default)]
-pub(crate) struct DiskUse {
-    tickets: u64,
-    /// Records up to this were handed to the disk.
-    pub(crate) written: Index,
-    /// Records up to this survive a crash.
-    pub(crate) persisted: Index,
-    under_way: Option<(Ticket, Index)>,
-    /// The last snapshot handed to the disk stands for this record.
-    kept: Index,
 }
 
 /// The parts that a replica has in every role.
@@ -261,11 +249,8 @@ impl Core {
         // Records after the snapshot may be ones that were never acknowledged: they must not come back after a crash.
         let ticket = self.disk.ticket();
         out.raise(ReplicaEvent::Disk(disk::DiskRequest::Cut { ticket, from: index + 1 }));
-        let ticket = self.disk.ticket();
-        self.disk.under_way = Some((ticket, index));
-        self.disk.written = index;
-        self.disk.persisted = 0; // Nothing of the new log is on disk until the snapshot is.
-        self.disk.kept = index;
+        self.disk.restart(index);
+        let ticket = self.disk.begin(index);
         out.raise(ReplicaEvent::Disk(disk::DiskRequest::Keep { ticket, index, snapshot: bytes }));
         self.note(out, || Note::Replaced { index, epoch });
     }
@@ -278,22 +263,32 @@ impl Core {
 
     // The disk.
 
-    /// Hands waiting records to the disk, unless it is busy: then they go in one append when it is done.
+    /// Hands waiting records to the disk, unless it is busy: then they go in one append when it is done. A snapshot follows
+    /// now and then, so that the log on disk stays short.
     pub(crate) fn write_disk(&mut self, out: &mut ReplicaOutbox) {
         let head = self.log.head();
-        if self.disk.under_way.is_some() || head <= self.disk.written {
+        if self.disk.is_busy() || head <= self.disk.written {
             return;
         }
         let first = self.disk.written + 1;
-        let records = (first..=head).map(|index| {
-            let record = self.log.get(index).expect("a record that is not on disk is in the tail");
-            record.bytes.to_vec()
-        });
-        let records = records.collect();
-        let ticket = self.disk.ticket();
-        self.disk.under_way = Some((ticket, head));
-        self.disk.written = head;
+        // After a stall more may wait than the disk takes at once. The rest goes when this is done.
+        let records: Vec<_> =
+            self.log.batch(first, DISK_BYTES_MAX).into_iter().map(|it| it.to_vec()).collect();
+        assert!(!records.is_empty(), "a record that is not on disk is in the tail");
+        self.disk.written = first + records.len() as u64 - 1;
+        let ticket = self.disk.begin(self.disk.written);
         out.raise(ReplicaEvent::Disk(disk::DiskRequest::Append { ticket, first, records }));
+        self.write_snapshot(out);
+    }
+
+    /// Sets the timer for the next append, if records wait. Appends happen at multiples of the pause, so that many records
+    /// share one, and all zones of a host write in the same turn.
+    pub(crate) fn plan_append(&mut self) {
+        if self.disk.written < self.log.head() {
+            let pause = self.config.disk_pause().as_micros().max(1);
+            let into = self.now.as_micros() % pause;
+            self.wake_within(ReplicaTimer::DiskBatch, Span::from_micros(pause - into));
+        }
     }
 
     /// Whether the whole log survives a crash.
@@ -301,15 +296,14 @@ impl Core {
         self.log.head() <= self.disk.persisted
     }
 
-    /// Writes a snapshot now and then, so that the log on disk stays short.
-    pub(crate) fn write_snapshot(&mut self, out: &mut ReplicaOutbox) {
-        let due = self.disk.kept + SNAPSHOT_EVERY <= self.state.head;
+    /// Writes a snapshot if one is due. It goes with an append, and not when the disk is idle: a busy zone's never is.
+    fn write_snapshot(&mut self, out: &mut ReplicaOutbox) {
+        let index = self.state.head;
         // The snapshot replaces the log before it, so every record that it stands for must be handed over first.
-        if !due || self.disk.under_way.is_some() || self.disk.written < self.state.head {
+        if index < self.disk.kept + SNAPSHOT_EVERY || self.disk.written < index {
             return;
         }
-        let (ticket, index) = (self.disk.ticket(), self.state.head);
-        self.disk.under_way = Some((ticket, index));
+        let ticket = self.disk.begin(index);
         self.disk.kept = index;
         let snapshot = self.snapshot_bytes();
         out.raise(ReplicaEvent::Disk(disk::DiskRequest::Keep { ticket, index, snapshot }));
@@ -318,18 +312,6 @@ impl Core {
     /// The state as bytes, for a disk or a new backup.
     pub(crate) fn snapshot_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(&self.state.snapshot()).expect("plain data encodes")
-    }
-
-    /// The disk finished a request. Returns whether it was the append (or snapshot) under way.
-    pub(crate) fn disk_done(&mut self, ticket: Ticket) -> bool {
-        let Some((under_way, index)) = self.disk.under_way else { return false };
-        if ticket < under_way {
-            return false; // An earlier request: a cut, or one from before the log was replaced.
-        }
-        // The disk works in order, so a later ticket means that this one is done, too.
-        self.disk.under_way = None;
-        self.disk.persisted = self.disk.persisted.max(index);
-        true
     }
 
     /// Asks the disk for its snapshot and records.
@@ -434,13 +416,6 @@ impl Core {
         }
     }
 
-    const fn ticket(&mut self) -> Ticket {
-        self.tickets += 1;
-        Ticket(self.tickets)
-    }
-}
-
-impl DiskUse {
     const fn ticket(&mut self) -> Ticket {
         self.tickets += 1;
         Ticket(self.tickets)

@@ -16,6 +16,7 @@ mod carrier_update;
 mod clock;
 pub mod config;
 mod core;
+mod disk_use;
 mod hash;
 mod leadership;
 mod locks;

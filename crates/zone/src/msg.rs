@@ -62,6 +62,8 @@ pub enum BetweenReplicas {
     Heard {
         /// The time that the beacon carried.
         sent: Time,
+        /// The last record on the backup's disk.
+        synced: Index,
     },
     /// Primary to backup: motions that are newer than the log's.
     Motions(Vec<(ObjectId, Motion)>),

@@ -59,6 +59,19 @@ impl RecordLog {
         self.tail.get(usize::try_from(place).ok()?)
     }
 
+    /// The bytes of the records from `first` on that fit into so many bytes. A record that is larger comes alone.
+    pub fn batch(&self, first: Index, bytes_max: usize) -> Vec<&Arc<[u8]>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while let Some(record) = self.get(first + batch.len() as Index) {
+            bytes += record.bytes.len();
+            if !batch.is_empty() && bytes_max < bytes {
+                break;
+            }
+            batch.push(&record.bytes);
+        }
+        batch
+    }
+
     /// Whether this very record is in the log: a log that has it has everything before it, too.
     pub fn has(&self, epoch: Epoch, index: Index) -> bool {
         (index, epoch.0) == self.base || self.get(index).is_some_and(|it| it.epoch == epoch)
@@ -93,5 +106,16 @@ mod tests {
         );
         log.forget_to(99);
         assert_eq!(log.end(), (Epoch(3), 13));
+    }
+
+    #[test]
+    fn a_batch_holds_what_fits_and_at_least_one_record() {
+        let mut log = RecordLog::after(0, Epoch(1));
+        for size in [3, 3, 3, 50, 1] {
+            log.push(Epoch(1), Arc::from(vec![0_u8; size]));
+        }
+        let sizes = |first| log.batch(first, 8).iter().map(|it| it.len()).collect::<Vec<_>>();
+        assert_eq!([sizes(1), sizes(3), sizes(4), sizes(5)], [vec![3, 3], vec![3], vec![50], vec![1]]);
+        assert!(sizes(6).is_empty());
     }
 }

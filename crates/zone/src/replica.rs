@@ -179,7 +179,7 @@ impl Replica {
                 }
             }
             ReplicaCommand::Disk(disk::DiskReply::Persisted { ticket }) => {
-                if !self.core.disk_done(ticket) {
+                if !self.core.disk.done(ticket) {
                     return Transition::Stay;
                 }
                 match &mut self.role {

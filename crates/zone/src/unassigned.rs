@@ -24,16 +24,21 @@ pub(crate) struct Unassigned {
     /// The log ends of other replicas without a role, and the epoch of the leadership they knew then.
     others: BTreeMap<Address, (Epoch, (Epoch, Index))>,
     snapshot: Option<backup::SnapshotAssembly>,
+    /// Doublings of the pause between two questions: it grows while primary and backup are others.
+    doublings: u32,
 }
+
+/// The most doublings: with many zones on many hosts, most replicas have no role, and none may keep the directory busy.
+const DOUBLINGS_MAX: u32 = 3;
 
 impl Unassigned {
     pub(crate) const fn starting() -> Self {
-        Self { recalled: false, asked_disk: false, others: BTreeMap::new(), snapshot: None }
+        Self { recalled: false, asked_disk: false, others: BTreeMap::new(), snapshot: None, doublings: 0 }
     }
 
     pub(crate) fn after_losing_role(core: &mut Core) -> Self {
         core.wake_after(ReplicaTimer::Ask, core.config.timing.ask);
-        Self { recalled: true, asked_disk: true, others: BTreeMap::new(), snapshot: None }
+        Self { recalled: true, asked_disk: true, others: BTreeMap::new(), snapshot: None, doublings: 0 }
     }
 
     pub(crate) fn on_recalled(&mut self, core: &mut Core, out: &mut ReplicaOutbox) -> Transition {
@@ -53,7 +58,8 @@ impl Unassigned {
         }
         // Random, so that replicas that started together do not keep asking together.
         let jitter = machine::Span::from_micros(core.rng.below(20_000));
-        core.wake_after(ReplicaTimer::Ask, core.config.timing.ask + jitter);
+        let pause = core.config.timing.ask.times(1 << self.doublings);
+        core.wake_after(ReplicaTimer::Ask, pause + jitter);
         // The disk first: until it answers, the replica does not know where its log ends.
         if !self.asked_disk {
             self.asked_disk = true;
@@ -102,7 +108,8 @@ impl Unassigned {
             }
             // A sign of life for a primary whose backup we are to become.
             BetweenReplicas::Beacon { sent } => {
-                core.send_replica(from, Core::latest_lane(1), epoch, BetweenReplicas::Heard { sent }, out);
+                let heard = BetweenReplicas::Heard { sent, synced: 0 };
+                core.send_replica(from, Core::latest_lane(1), epoch, heard, out);
                 Transition::Stay
             }
             BetweenReplicas::Copy { index, offset, total, bytes } => {
@@ -141,6 +148,8 @@ impl Unassigned {
             }
             return Transition::Stay;
         };
+        let is_paired = entry.backup.is_some_and(|it| it != me) && entry.primary != me;
+        self.doublings = if is_paired { DOUBLINGS_MAX.min(self.doublings + 1) } else { 0 };
         if !core.enforces(Rule::RestartLosesRole) && entry.primary == me && 0 < core.log.head() {
             return Transition::Lead(entry);
         }

@@ -134,7 +134,7 @@ impl Primary {
             ReplicaTimer::Batch => self.replication.send_records(&mut cx),
             ReplicaTimer::DiskBatch => {
                 cx.core.write_disk(cx.out);
-                cx.core.wake_after(ReplicaTimer::DiskBatch, cx.core.config.disk_pause());
+                cx.core.plan_append(); // The disk may be busy, or take less than all at once.
             }
             ReplicaTimer::Motions => {
                 cx.core.wake_after(ReplicaTimer::Motions, cx.core.config.timing.motions);
@@ -196,7 +196,10 @@ impl Primary {
                 self.on_acked(&mut cx, from, Acknowledgement { epoch, index, synced })
             }
             BetweenReplicas::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
-            BetweenReplicas::Heard { sent } => self.replication.on_heard(&mut cx, from, sent),
+            BetweenReplicas::Heard { sent, synced } => {
+                self.replication.on_heard(&mut cx, from, sent, synced);
+                self.advance(&mut cx); // The backup's disk may have caught up.
+            }
             BetweenReplicas::LogEnd { epoch: last, index } => {
                 let next = self.replication.on_log_end(&mut cx, from, (last, index), announced);
                 self.follow_up(&mut cx, next);
@@ -220,7 +223,6 @@ impl Primary {
         let mut cx = self.ctx(core, out);
         // The disk takes one append at a time: the records that waited for it come first.
         self.replication.write_disk_if_needed(&mut cx);
-        cx.core.write_snapshot(cx.out);
         self.advance(&mut cx);
         // Also when `advance` announced nothing: post waits for the disk even while a backup makes records safe.
         self.coordination.send_settled(&mut cx, self.audience.announced());
@@ -249,6 +251,7 @@ impl Primary {
     fn on_beacon_due(&mut self, cx: &mut PrimaryContext<'_>) {
         let next = self.replication.beacon(cx, self.audience.announced());
         self.follow_up(cx, next);
+        self.advance(cx); // The disks may have caught up.
     }
 
     fn on_due(&mut self, cx: &mut PrimaryContext<'_>) {
@@ -315,7 +318,6 @@ fn start_timers(core: &mut Core) {
     core.wake_after(ReplicaTimer::Motions, timing.motions);
     core.wake_after(ReplicaTimer::Beacon, timing.beacon);
     core.wake_after(ReplicaTimer::Due, Span::ZERO);
-    core.wake_after(ReplicaTimer::DiskBatch, Span::ZERO);
     if core.config.is_meshed() {
         core.wake_after(ReplicaTimer::Mesh, Span::ZERO);
     }

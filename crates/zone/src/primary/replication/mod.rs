@@ -7,7 +7,7 @@ mod recruiting;
 
 use super::context::PrimaryContext;
 use crate::carrier_update::CarrierUpdate;
-use crate::config::{APPEND_BYTES_MAX, Durability, LATE_MAX};
+use crate::config::{APPEND_BYTES_MAX, DISK_LATE_MAX, Durability, LATE_MAX, UNSYNCED_MAX};
 use crate::core::{Core, DirectoryQuery, ReplicaTimer};
 use crate::leadership::Leadership;
 use crate::msg::BetweenReplicas;
@@ -56,6 +56,8 @@ pub(super) struct Replication {
     next_beacon: Time,
     /// True if the carrier was told to send no poses.
     poses_paused: bool,
+    /// The log had this many records at this time. While no disk has them all, the disks are late.
+    disk_mark: (Index, Time),
 }
 
 impl Replication {
@@ -68,7 +70,14 @@ impl Replication {
             _ => ReplicationMode::Alone,
         };
         let next_beacon = core.now + core.config.timing.beacon;
-        Self { epoch: leadership.epoch, mode, removal: None, next_beacon, poses_paused: false }
+        Self {
+            epoch: leadership.epoch,
+            mode,
+            removal: None,
+            next_beacon,
+            poses_paused: false,
+            disk_mark: (0, core.now),
+        }
     }
 
     pub(super) const fn epoch(&self) -> Epoch {
@@ -122,8 +131,28 @@ impl Replication {
             ReplicationMode::Paired(follower) if self.removal.is_some() => follower.acked.min(persisted),
             ReplicationMode::Paired(follower) => match core.config.durability {
                 Durability::Synced => follower.acked.min(follower.synced).min(persisted),
-                Durability::Batched | Durability::Lazy => follower.acked,
+                Durability::Batched | Durability::Lazy => {
+                    follower.acked.min(self.disks_allow(core, follower))
+                }
             },
+        }
+    }
+
+    /// The last record that may be announced although not both disks have it. Normally that is any; but a full stop must not
+    /// lose more than a moment, and a replica whose disk is slow must not hold records without end.
+    fn disks_allow(&self, core: &Core, follower: &Follower) -> Index {
+        let (persisted, synced) = (core.disk.persisted, follower.synced);
+        let late = core.config.disk_pause().times(DISK_LATE_MAX);
+        let is_late = persisted.max(synced) < self.disk_mark.0 && late < core.now.since(self.disk_mark.1);
+        let by_time = if is_late { persisted.max(synced) } else { Index::MAX };
+        by_time.min(persisted.min(synced).saturating_add(UNSYNCED_MAX))
+    }
+
+    /// Notes how late the disks are.
+    fn mark_disks(&mut self, core: &Core) {
+        let synced = self.mode.follower().map_or(0, |it| it.synced);
+        if self.disk_mark.0 <= core.disk.persisted.max(synced) {
+            self.disk_mark = (core.log.head(), core.now);
         }
     }
 
@@ -139,6 +168,8 @@ impl Replication {
     /// Brings committed records to the disk, if announcements wait for it, and to the backup.
     pub(super) fn replicate(&mut self, cx: &mut PrimaryContext<'_>) {
         self.write_disk_if_needed(cx);
+        self.mark_disks(cx.core);
+        cx.core.plan_append();
         let Some(follower) = self.mode.follower() else { return };
         // At once if nothing is under way. Otherwise a batch: the follower is busy, and more records may come soon.
         if follower.sent <= follower.acked {
@@ -162,16 +193,10 @@ impl Replication {
             return;
         }
         while follower.sent < cx.core.log.head() {
-            let (first, mut bytes, mut records) = (follower.sent + 1, 0, Vec::new());
-            while let Some(stored) = cx.core.log.get(follower.sent + 1) {
-                // A record that is larger than the limit travels alone.
-                if !records.is_empty() && APPEND_BYTES_MAX < bytes + stored.bytes.len() {
-                    break;
-                }
-                bytes += stored.bytes.len();
-                records.push(ByteBuf::from(stored.bytes.to_vec()));
-                follower.sent += 1;
-            }
+            let first = follower.sent + 1;
+            let batch = cx.core.log.batch(first, APPEND_BYTES_MAX);
+            let records: Vec<_> = batch.into_iter().map(|it| ByteBuf::from(it.to_vec())).collect();
+            follower.sent += records.len() as Index;
             if records.is_empty() {
                 return; // The log no longer holds them; `on_log_end` will send a snapshot.
             }
@@ -243,6 +268,7 @@ impl Replication {
 
     /// Sends a beacon to the follower, and judges its silence: poses stop first, then the follower is given up.
     pub(super) fn beacon(&mut self, cx: &mut PrimaryContext<'_>, announced: Index) -> FollowUp {
+        self.mark_disks(cx.core);
         let (now, timing) = (cx.now(), cx.core.config.timing);
         let slept = LATE_MAX < now.since(self.next_beacon);
         self.next_beacon = now + timing.beacon;
@@ -265,8 +291,9 @@ impl Replication {
     }
 
     /// The follower answers a beacon.
-    pub(super) fn on_heard(&mut self, cx: &mut PrimaryContext<'_>, from: Address, sent: Time) {
+    pub(super) fn on_heard(&mut self, cx: &mut PrimaryContext<'_>, from: Address, sent: Time, synced: Index) {
         let Some(follower) = self.mode.follower().filter(|it| it.address == from) else { return };
+        follower.synced = follower.synced.max(synced);
         // The follower was alive when it got the beacon, at the earliest when that was sent: a slow answer proves no
         // more.
         follower.heard = follower.heard.max(sent.min(cx.now()));

@@ -55,6 +55,7 @@
 
 #![allow(clippy::unwrap_used, reason = "all of this is a test, its helper functions too")]
 
+mod disks;
 mod game;
 mod links;
 mod names;

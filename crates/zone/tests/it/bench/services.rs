@@ -25,6 +25,16 @@ impl FakeDisk {
         Some(self.serve(request))
     }
 
+    /// Number of the record that its snapshot stands for.
+    pub fn snapshot(&self) -> Option<u64> {
+        self.contents.snapshot.as_ref().map(|it| it.0)
+    }
+
+    /// Number of records behind its snapshot.
+    pub fn records(&self) -> usize {
+        self.contents.records.len()
+    }
+
     /// Carries out all requests that wait.
     pub fn persist(&mut self) -> Vec<disk::DiskReply> {
         let waiting = std::mem::take(&mut self.waiting);
