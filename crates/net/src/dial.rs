@@ -142,7 +142,7 @@ where
         let fail = |error| endpoint::EndpointError::Socket { address: any, error };
         let (mut it, reactor) = Reactor::new(clock::now()).map_err(fail)?;
         it.dial_from(Box::new(UdpPacketSocket::open(any, false)?));
-        it.spawn("players").map_err(fail)?;
+        it.spawn("players", |why| tracing::error!(why, "the players' connections are lost")).map_err(fail)?;
         Ok(Self { reactor })
     }
 
@@ -241,8 +241,7 @@ where
         Ok(Control::Welcome { host, zones }) => (host, zones),
         _ => return Err(Close::Protocol),
     };
-    // Without a tick: a player sends little, and a move should leave at once.
-    let queue = SendQueue::new(SendLimits { tick: Duration::ZERO, ..SendLimits::PLAYERS });
+    let queue = SendQueue::new(SendLimits::FROM_PLAYER);
     let links = ConnectionLinks::begin(end.player.clone(), host, zones, queue);
     let (over, ended) = oneshot::channel();
     let probe = end.probe.clone();

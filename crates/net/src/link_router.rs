@@ -12,12 +12,15 @@ use crate::send_queue::{SendQueue, fresh_id};
 use crate::worker::{FrameAddressing, Inbound, MachineLink, WorkerHandle};
 use machine::{Address, Machine};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The zones and connections of a host, and the links between them.
 pub struct LinkRouter<M: Machine> {
     host: u32,
     inner: Mutex<RouterState<M>>,
+    /// Number of connected players, readable without the lock.
+    players: AtomicUsize,
     connection_limits: ConnectionLimits,
 }
 
@@ -57,7 +60,8 @@ impl<M: Machine> LinkRouter<M> {
             connections: BTreeMap::new(),
             local_links: BTreeMap::new(),
         };
-        Self { host, inner: Mutex::new(inner), connection_limits: ConnectionLimits::default() }
+        let (players, connection_limits) = (AtomicUsize::new(0), ConnectionLimits::default());
+        Self { host, inner: Mutex::new(inner), players, connection_limits }
     }
 
     fn inner(&self) -> MutexGuard<'_, RouterState<M>> {
@@ -129,8 +133,13 @@ impl<M: Machine> LinkRouter<M> {
     /// Number of connected players, and of connected hosts.
     pub fn count(&self) -> (usize, usize) {
         let inner = self.inner();
-        let players = inner.connections.keys().filter(|it| matches!(it, RemoteEnd::Player(_))).count();
+        let players = inner.count_players();
         (players, inner.connections.len() - players)
+    }
+
+    /// Returns whether any player is connected.
+    pub fn has_players(&self) -> bool {
+        0 < self.players.load(Ordering::Relaxed)
     }
 
     /// Adds a connection. A newer session of the same player replaces an older one; an older one is refused.
@@ -155,6 +164,7 @@ impl<M: Machine> LinkRouter<M> {
             link(*zone, handle, remote, &connection, &connection.zones);
         }
         inner.connections.insert(remote, connection);
+        self.players.store(inner.count_players(), Ordering::Relaxed);
         if matches!(remote, RemoteEnd::Host(_)) {
             inner.send_zones_to_hosts(self.host); // The zones may have changed since the hello was written.
         }
@@ -169,6 +179,7 @@ impl<M: Machine> LinkRouter<M> {
             _ => None, // A newer connection has replaced it and has its links.
         };
         let Some(zones) = zones else { return };
+        self.players.store(inner.count_players(), Ordering::Relaxed);
         for handle in inner.zones.values() {
             for address in addresses(remote, &zones) {
                 handle.send(Inbound::Down(address, queue.id()));
@@ -199,6 +210,11 @@ impl<M: Machine> LinkRouter<M> {
 }
 
 impl<M: Machine> RouterState<M> {
+    fn count_players(&self) -> usize {
+        // Players stand before hosts.
+        self.connections.range(..RemoteEnd::Host(0)).count()
+    }
+
     /// Links a zone with all other zones of this host.
     fn link_local(&mut self, host: u32, zone: u32, handle: &WorkerHandle<M>) {
         for (&other, its) in self.zones.iter().filter(|it| *it.0 != zone) {

@@ -27,8 +27,10 @@ const LATEST_MAX_SERVERS: usize = 1024;
 /// Limits and send interval of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct SendLimits {
-    /// Least interval between two batches that hold `Latest` frames only.
-    pub tick: Duration,
+    /// Least time from a batch to the next one that holds `Latest` frames only.
+    pub latest_tick: Duration,
+    /// Least time from a batch to the next one that holds `Sure` frames.
+    pub sure_tick: Duration,
     /// The most bytes of `Sure` frames that may wait.
     pub sure_max: usize,
     /// The most `Latest` frames that may wait.
@@ -36,13 +38,26 @@ pub struct SendLimits {
 }
 
 impl SendLimits {
-    /// For players, ten batches a second: fewer, fuller packets cost less than many small ones.
-    pub const PLAYERS: Self =
-        Self { tick: Duration::from_millis(100), sure_max: SURE_MAX, latest_max: LATEST_MAX };
+    /// For players, ten batches of poses a second: fewer, fuller packets cost less than many small ones. The first word of
+    /// what happens leaves at once, and what follows within a hundredth of a second comes in one packet.
+    pub const PLAYERS: Self = Self {
+        latest_tick: Duration::from_millis(100),
+        sure_tick: Duration::from_millis(10),
+        sure_max: SURE_MAX,
+        latest_max: LATEST_MAX,
+    };
+
+    /// From a player, who sends little: at once, because a move should not wait.
+    pub const FROM_PLAYER: Self =
+        Self { latest_tick: Duration::ZERO, sure_tick: Duration::ZERO, ..Self::PLAYERS };
 
     /// Between servers: at once, because replicas wait for each other, and with room for a snapshot.
-    pub const SERVERS: Self =
-        Self { tick: Duration::ZERO, sure_max: 64 * 1024 * 1024, latest_max: LATEST_MAX_SERVERS };
+    pub const SERVERS: Self = Self {
+        latest_tick: Duration::ZERO,
+        sure_tick: Duration::ZERO,
+        sure_max: 64 * 1024 * 1024,
+        latest_max: LATEST_MAX_SERVERS,
+    };
 }
 
 /// The outgoing frames of one connection. Cheap to clone; all clones share one queue.
@@ -208,7 +223,7 @@ impl SendQueue {
 
     /// Waits for `Latest` frames that may overtake a batch being sent. Never returns if the queue has a send interval.
     pub async fn overtaking(&self) -> Vec<Bytes> {
-        if !self.0.limits.tick.is_zero() {
+        if !self.0.limits.latest_tick.is_zero() {
             return std::future::pending().await;
         }
         loop {
@@ -226,18 +241,14 @@ impl SendQueue {
         if let Some(why) = waiting.close {
             return Err(why);
         }
-        let due = sent + Span::from_micros(self.0.limits.tick.as_micros() as u64);
-        Ok(match (waiting.sure.is_empty(), waiting.latest.is_empty()) {
-            (true, true) => Ready::Empty,
-            // `Latest` frames alone wait for the tick; `Sure` frames take them along at once.
-            (true, false) if now < due => Ready::At(due),
-            _ => Ready::Batch(waiting.take()),
-        })
+        let Some(pause) = waiting.pause(&self.0.limits) else { return Ok(Ready::Empty) };
+        let due = sent + Span::from_micros(pause.as_micros() as u64);
+        Ok(if now < due { Ready::At(due) } else { Ready::Batch(waiting.take()) })
     }
 
     /// `Latest` frames that may overtake `Sure` frames on their way; none if the queue has a send interval.
     pub(crate) fn overtaking_now(&self) -> Vec<Bytes> {
-        if !self.0.limits.tick.is_zero() {
+        if !self.0.limits.latest_tick.is_zero() {
             return Vec::new();
         }
         self.waiting().latest.drain(..).map(|it| it.2).collect()
@@ -251,13 +262,11 @@ impl SendQueue {
                 if let Some(why) = waiting.close {
                     return Err(why);
                 }
-                let due = sent + self.0.limits.tick;
-                match (waiting.sure.is_empty(), waiting.latest.is_empty()) {
-                    (true, true) => None,
-                    // `Latest` frames alone wait for the tick; `Sure` frames take them along at once.
-                    (true, false) if Instant::now() < due => Some(due),
-                    _ => return Ok(waiting.take()),
+                let due = waiting.pause(&self.0.limits).map(|pause| sent + pause);
+                if due.is_some_and(|it| it <= Instant::now()) {
+                    return Ok(waiting.take());
                 }
+                due
             };
             match wait {
                 None => self.0.frames_ready.notified().await,
@@ -271,6 +280,15 @@ impl SendQueue {
 }
 
 impl QueuedFrames {
+    /// The time from the last batch to the next; `None` if no frame waits. `Sure` frames take `Latest` ones along.
+    fn pause(&self, limits: &SendLimits) -> Option<Duration> {
+        match (self.sure.is_empty(), self.latest.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(limits.latest_tick),
+            (false, _) => Some(limits.sure_tick),
+        }
+    }
+
     fn take(&mut self) -> Batch {
         self.sure_bytes = 0;
         let lost = (self.reported_lost < self.lost).then_some(self.lost);
@@ -296,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sure_frames_leave_at_once_and_take_waiting_latest_along() {
+    async fn sure_frames_leave_soon_and_take_waiting_latest_along() {
         let queue = SendQueue::new(SendLimits::PLAYERS);
         let sent = Instant::now();
         queue.latest(1, 7, frame("old"));
@@ -304,7 +322,11 @@ mod tests {
         queue.sure(frame("word"));
         let batch = queue.next(sent).await.unwrap();
         assert_eq!((batch.sure, batch.latest), (vec![frame("word")], vec![frame("new")]));
-        assert_eq!(Instant::now(), sent);
+        assert_eq!(sent.elapsed(), SendLimits::PLAYERS.sure_tick);
+        let queue = SendQueue::new(SendLimits::FROM_PLAYER);
+        queue.sure(frame("word"));
+        let sent = Instant::now();
+        assert_eq!((queue.next(sent).await.unwrap().sure.len(), sent.elapsed()), (1, Duration::ZERO));
     }
 
     #[tokio::test(start_paused = true)]
@@ -314,7 +336,7 @@ mod tests {
         queue.latest(1, 7, frame("here"));
         let batch = queue.next(sent).await.unwrap();
         assert_eq!(batch.latest, [frame("here")]);
-        assert_eq!(sent.elapsed(), SendLimits::PLAYERS.tick);
+        assert_eq!(sent.elapsed(), SendLimits::PLAYERS.latest_tick);
     }
 
     #[tokio::test(start_paused = true)]

@@ -70,10 +70,10 @@ impl HostProcess {
             players_max: config.host.players_max,
         });
         let identity = Identity::pinned()?;
+        let (failed, failures) = mpsc::channel(1);
         let Reactors { reactors, players, mesh } =
-            start_reactors(config, &identity, &mesh_identity, &context)?;
-        let (zones, failures) =
-            zone_worker::start_all(config, &world, &rules, &directory, &context, &reactors)?;
+            start_reactors(config, &identity, &mesh_identity, &context, &failed)?;
+        let zones = zone_worker::start_all(config, &world, &rules, &directory, &context, &reactors, &failed)?;
         let listener = TcpListener::bind(config.host.web)
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;
@@ -121,7 +121,7 @@ impl HostProcess {
             }
         };
         self.leave().await;
-        failure.map_or(Ok(()), |why| Err(anyhow::anyhow!("a zone failed for good: {why}")))
+        failure.map_or(Ok(()), |why| Err(anyhow::anyhow!("this host cannot go on: {why}")))
     }
 
     /// Registers this host, if the directory's entry differs, and reads the addresses of the others.
@@ -175,6 +175,7 @@ fn start_reactors(
     identity: &Identity,
     mesh_identity: &MeshIdentity,
     context: &Arc<HostContext<ReplicaNode>>,
+    failed: &mpsc::Sender<String>,
 ) -> anyhow::Result<Reactors> {
     let players_config = Arc::new(endpoint::players_config(identity)?);
     let sockets = reactor::open_sockets(config.host.players, config.host.reactors)?;
@@ -189,7 +190,11 @@ fn start_reactors(
         if let Some(socket) = mesh_socket.take() {
             reactor.listen_to_hosts(Box::new(socket), mesh_identity, context.clone())?;
         }
-        reactor.spawn(&format!("reactor-{number}"))?;
+        let failed = failed.clone();
+        reactor.spawn(&format!("reactor-{number}"), move |why| {
+            // The channel is full if another failure came first: the host ends either way.
+            drop(failed.try_send(format!("a reactor panicked: {why}")));
+        })?;
         reactors.push(handle);
     }
     reactor::share_port(&reactors);

@@ -59,7 +59,8 @@ pub struct ZoneSupervisor {
     counters: Arc<CrossZoneCounters>,
 }
 
-/// Starts every zone that this host may hold, dealt out to its reactors. The receiver yields the reason when a zone has failed for good.
+/// Starts every zone that this host may hold, dealt out to its reactors.
+/// `failed` is sent the reason when a zone has failed for good.
 pub fn start_all(
     config: &ServerConfig,
     world: &WorldEntry,
@@ -67,8 +68,8 @@ pub fn start_all(
     directory: &RemoteDirectory,
     context: &Arc<HostContext<ReplicaNode>>,
     reactors: &[ReactorHandle<ReplicaNode>],
-) -> anyhow::Result<(ZoneSupervisor, mpsc::Receiver<String>)> {
-    let (sender, failed) = mpsc::channel(1);
+    failed: &mpsc::Sender<String>,
+) -> anyhow::Result<ZoneSupervisor> {
     let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default() };
     let id = config.host.id;
     let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
@@ -94,11 +95,11 @@ pub fn start_all(
             context.clone(),
             zones.workers.clone(),
             ended,
-            sender.clone(),
+            failed.clone(),
             async move { exits.recv().await.map(|exit| (exit, exits)) },
         ));
     }
-    Ok((zones, failed))
+    Ok(zones)
 }
 
 fn replicas(zone: u32, hosts: &[u32]) -> Vec<Address> {

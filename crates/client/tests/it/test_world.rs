@@ -100,7 +100,7 @@ impl TestWorld {
         let (mut it, reactor) = Reactor::new(clock::now()).expect("the system has event files");
         let config = Arc::new(endpoint::players_config(&identity).expect("the identity is sound"));
         it.listen_to_players(Box::new(socket), config, context.clone(), 0);
-        it.spawn("host").expect("the system has threads");
+        it.spawn("host", |why| panic!("{why}")).expect("the system has threads");
         let (handle, inbox) = reactor.inbox();
         let (counters, received) = watch::channel(0);
         reactor.run(SilentZone(counters), |_, ()| (), inbox, |_| ());

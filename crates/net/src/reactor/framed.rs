@@ -1,5 +1,6 @@
 //! A QUIC connection that carries frames: one stream for `Sure`, datagrams for `Latest`, over plain QUIC or WebTransport.
 
+use super::TimeBase;
 use super::web_transport::WebSession;
 use crate::close::Close;
 use crate::frame::{self, Assembler, Control};
@@ -19,8 +20,22 @@ const CHUNK: usize = 16 * 1024;
 /// The longest time that an acknowledgement waits for a packet to ride on. The other end sends a move or a pose every 100 ms.
 const HOLD_MAX: Span = Span::from_millis(110);
 
-/// Time after the last byte of a stream during which nothing is held back: retransmissions need acknowledgements in time.
-const RELIABLE_FOR: Span = Span::from_millis(250);
+/// Time after a handshake or many bytes on a stream during which nothing is held back: what QUIC still has to send does not
+/// fit one turn.
+const BULK_FOR: Span = Span::from_millis(250);
+
+/// Bytes on a stream that may not fit one turn.
+const BULK: usize = 4 * 1024;
+
+/// Time after a stream sent bytes, beyond a round trip, at which QUIC's timers are looked at, so that lost bytes are sent
+/// again soon. By then the acknowledgement has come, if nothing was lost.
+const CHECK_AFTER: Span = Span::from_millis(30);
+
+/// The number of times that they are looked at: the second packet may be lost, too.
+const CHECKS: u8 = 3;
+
+/// Time after a stream received bytes during which no acknowledgement is held back: QUIC owes this one within 25 ms.
+const ACK_WITHIN: Span = Span::from_millis(35);
 
 /// What lies between frames and QUIC.
 pub(super) enum Framing {
@@ -58,8 +73,29 @@ pub(super) struct FramedConnection {
     pub holds: bool,
     /// Since when an acknowledgement is held back.
     held_since: Option<Time>,
-    /// A stream was busy lately: until this time nothing is held back.
-    reliable_until: Time,
+    /// A stream received bytes lately, or sent many: until this time nothing is held back.
+    free_until: Time,
+    /// A stream sent bytes lately, and it is not known whether they arrived.
+    check: Option<DeliveryCheck>,
+    /// The shortest round trip so far. Later ones contain the time for which acknowledgements are held back.
+    least_round_trip: Span,
+    /// Packets that QUIC had given up for lost, when last looked at.
+    lost_before: u64,
+    /// Something was written, or a timer fired, since packets were last sent.
+    must_transmit: bool,
+}
+
+/// Bytes of a stream on their way.
+#[derive(Clone, Copy)]
+struct DeliveryCheck {
+    /// Time at which QUIC's timers are looked at.
+    at: Time,
+    /// The number of times that this happens again.
+    left: u8,
+    /// An acknowledgement that arrives earlier cannot be about these bytes.
+    acked_from: Time,
+    /// Acknowledgements that arrived before.
+    acks: u64,
 }
 
 impl FramedConnection {
@@ -76,7 +112,11 @@ impl FramedConnection {
             is_finished: false,
             holds: false,
             held_since: None,
-            reliable_until: now + RELIABLE_FOR,
+            free_until: now + BULK_FOR,
+            check: None,
+            least_round_trip: Span::MAX,
+            lost_before: 0,
+            must_transmit: false,
         }
     }
 
@@ -89,11 +129,6 @@ impl FramedConnection {
     /// Bytes that wait for the rest of their frame.
     pub fn half_frame(&self) -> usize {
         self.assembler.waiting()
-    }
-
-    /// Time of the last batch of frames.
-    pub const fn sent(&self) -> Time {
-        self.sent
     }
 
     /// Opens the stream of the frames, at the end that connects.
@@ -113,23 +148,29 @@ impl FramedConnection {
                 Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => (),
             }
         }
+        self.look_for_acknowledgement(now);
         Ok(progress)
     }
 
     fn on_stream(&mut self, now: Time, event: StreamEvent) -> Result<(), Close> {
-        self.reliable_until = now + RELIABLE_FOR;
         match event {
             StreamEvent::Opened { dir } => {
                 while let Some(stream) = self.quic.streams().accept(dir) {
                     self.on_opened(dir, stream);
                 }
-                self.is_readable = true;
+                self.on_bytes(now);
             }
-            StreamEvent::Readable { .. } => self.is_readable = true,
+            StreamEvent::Readable { .. } => self.on_bytes(now),
             StreamEvent::Stopped { .. } => return Err(Close::Gone),
             StreamEvent::Writable { .. } | StreamEvent::Finished { .. } | StreamEvent::Available { .. } => (),
         }
         Ok(())
+    }
+
+    /// A stream has bytes to read.
+    fn on_bytes(&mut self, now: Time) {
+        self.is_readable = true;
+        self.free_until = self.free_until.max(now + ACK_WITHIN);
     }
 
     fn on_opened(&mut self, dir: Dir, stream: StreamId) {
@@ -145,7 +186,7 @@ impl FramedConnection {
     }
 
     /// The next frame of the stream, if one has arrived.
-    pub fn next_of_stream(&mut self, now: Time) -> Result<Option<Bytes>, Close> {
+    pub fn next_of_stream(&mut self) -> Result<Option<Bytes>, Close> {
         loop {
             if let Some(body) = self.assembler.body().map_err(|_| Close::Protocol)? {
                 return Ok(Some(body));
@@ -156,7 +197,6 @@ impl FramedConnection {
             if !self.is_readable {
                 return Ok(None);
             }
-            self.reliable_until = now + RELIABLE_FOR;
             if let Framing::Web(web) = &mut self.framing {
                 web.read(&mut self.quic)?;
             }
@@ -221,7 +261,7 @@ impl FramedConnection {
     }
 
     fn write_batch(&mut self, now: Time, mut batch: Batch) -> Result<(), Close> {
-        self.sent = now;
+        (self.sent, self.must_transmit) = (now, true);
         if let Some(lost) = batch.lost {
             batch.sure.push(frame::control(&Control::Lagging { lost }));
         }
@@ -241,21 +281,92 @@ impl FramedConnection {
 
     fn write_unsent(&mut self, now: Time) -> Result<(), Close> {
         let Some(stream) = self.stream.filter(|_| !self.unsent.is_empty()) else { return Ok(()) };
-        self.reliable_until = now + RELIABLE_FOR;
+        let mut bytes = 0;
         while !self.unsent.is_empty() {
             match self.quic.send_stream(stream).write_chunks(self.unsent.make_contiguous()) {
-                Ok(written) => drop(self.unsent.drain(..written.chunks)),
+                Ok(written) => {
+                    bytes += written.bytes;
+                    drop(self.unsent.drain(..written.chunks));
+                }
                 Err(WriteError::Blocked) => break,
                 Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return Err(Close::Gone),
             }
         }
+        self.on_written(now, bytes);
         Ok(())
+    }
+
+    /// The stream took bytes: they must arrive, so their loss must be noticed.
+    fn on_written(&mut self, now: Time, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        self.must_transmit = true;
+        let rtt = self.round_trip();
+        self.least_round_trip = self.least_round_trip.min(rtt);
+        self.check = Some(DeliveryCheck {
+            at: self.check.map_or_else(|| self.next_check(now), |it| it.at),
+            left: CHECKS,
+            acked_from: now + self.least_round_trip,
+            acks: self.quic.stats().frame_rx.acks,
+        });
+        if BULK < bytes {
+            self.free_until = self.free_until.max(now + BULK_FOR + rtt.times(4));
+        }
+    }
+
+    fn round_trip(&self) -> Span {
+        Span::from_micros(self.quic.rtt().as_micros() as u64)
+    }
+
+    fn next_check(&self, now: Time) -> Time {
+        now + CHECK_AFTER + self.round_trip()
+    }
+
+    /// Fires QUIC's timers that are due at this time.
+    pub fn fire_timers(&mut self, now: Time, time: TimeBase) {
+        let due = self.quic.poll_timeout().map(|at| self.timer_at(time.time(at)));
+        if due.is_some_and(|at| at <= now) {
+            self.quic.handle_timeout(time.instant(now));
+            self.must_transmit = true;
+        }
+        if let Some(check) = self.check.filter(|it| it.at <= now) {
+            let next = DeliveryCheck { at: self.next_check(now), left: check.left - 1, ..check };
+            self.check = (0 < next.left).then_some(next);
+        }
+    }
+
+    /// Looks for the acknowledgement of bytes that a stream sent. The other end owes it within 25 ms, and holds back all
+    /// others: so one that comes after a round trip is this one, or, if the bytes were lost, rides on a packet that left
+    /// anyway, which is seldom. Then the next timer finds the loss.
+    fn look_for_acknowledgement(&mut self, now: Time) {
+        let Some(check) = &mut self.check else { return };
+        let stats = self.quic.stats();
+        if std::mem::replace(&mut self.lost_before, stats.path.lost_packets) < stats.path.lost_packets {
+            self.must_transmit = true; // They may have held bytes of a stream.
+        } else if now < check.acked_from {
+            check.acks = stats.frame_rx.acks;
+        } else if check.acks < stats.frame_rx.acks {
+            self.check = None;
+        }
+    }
+
+    /// The time at which a timer of QUIC that is set for `at` fires. While nothing reliable is on its way it may be late: the
+    /// acknowledgement that it misses is held back at the other end, and a probe would only be one packet more.
+    pub fn timer_at(&self, at: Time) -> Time {
+        if !self.holds || self.quic.is_closed() {
+            return at;
+        }
+        let check = self.check.map(|it| at.max(it.at));
+        check.unwrap_or(at + HOLD_MAX).min(at + HOLD_MAX)
     }
 
     /// Returns whether packets may leave now. If all that is due is an acknowledgement of datagrams, it waits for a packet to
     /// ride on; the time until which it waits is returned by [`Self::held_until`].
-    pub fn may_transmit(&mut self, now: Time, has_written: bool) -> bool {
-        if has_written || !self.holds || now < self.reliable_until || self.quic.is_closed() {
+    pub fn may_transmit(&mut self, now: Time) -> bool {
+        let must_transmit = std::mem::take(&mut self.must_transmit);
+        let is_free = !self.holds || now < self.free_until || self.quic.is_closed();
+        if must_transmit || is_free {
             self.held_since = None;
             return true;
         }
@@ -270,13 +381,6 @@ impl FramedConnection {
     /// The time until which acknowledgements are held back.
     pub fn held_until(&self) -> Option<Time> {
         self.held_since.map(|it| it + HOLD_MAX)
-    }
-
-    /// The time at which a timer of QUIC that is set for `at` fires. While nothing reliable is on its way it may be late: the
-    /// acknowledgement that it misses is held back at the other end, and a probe would only be one packet more.
-    pub fn timer_at(&self, now: Time, at: Time) -> Time {
-        let is_urgent = !self.holds || now < self.reliable_until || self.quic.is_closed();
-        if is_urgent { at } else { at + HOLD_MAX }
     }
 
     /// Ends the connection with this reason. Returns false if it must stay for a moment, so that a browser can read the reason.

@@ -24,7 +24,7 @@ use crate::endpoint::{self, ALPN_MESH, EndpointError};
 use crate::host_context::HostContext;
 use crate::mesh::HostAddresses;
 use crate::tls::MeshIdentity;
-use crate::worker::{EventSink, WorkerExit, WorkerHandle, WorkerInbox};
+use crate::worker::{EventSink, WorkerExit, WorkerHandle, WorkerInbox, panic_message};
 use machine::{Machine, Span, Time};
 use port::{HostsPort, Port, Purpose};
 use quinn_proto::{
@@ -36,6 +36,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket::{Packet, PacketSocket, UdpPacketSocket};
 use std::io;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -45,6 +46,9 @@ use workers::{NewWorker, Workers};
 /// Least time from the start of one turn to the next. It is too short for any player to notice, and under load it makes one
 /// batch of what would be many wakes.
 const TURN: Span = Span::from_millis(5);
+
+/// The same for a host without players, to whom nothing is urgent.
+const QUIET_TURN: Span = Span::from_millis(20);
 
 /// Rounds among the workers of one turn: zones of one reactor talk to each other.
 const ROUNDS: usize = 4;
@@ -314,15 +318,21 @@ where
         self.ports.push(Port::new(index, socket, endpoint, purpose, ready, self.time));
     }
 
-    /// Runs on a thread of its own from now on, until the last handle is gone.
-    pub fn spawn(mut self, name: &str) -> io::Result<()>
+    /// Runs on a thread of its own from now on, until the last handle is gone. If the reactor itself panics, its
+    /// connections and machines are lost, and `on_panic` is called with the message: the process cannot go on as it is.
+    pub fn spawn(mut self, name: &str, on_panic: impl FnOnce(String) + Send + 'static) -> io::Result<()>
     where
         M: Send + 'static,
         M::Msg: Send,
         M::Command: Send,
         M::Event: Send,
     {
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || self.run())?;
+        let run = move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run())) {
+                on_panic(panic_message(&*panic));
+            }
+        };
+        std::thread::Builder::new().name(name.to_owned()).spawn(run)?;
         Ok(())
     }
 
@@ -333,14 +343,19 @@ where
             if self.is_done() {
                 return;
             }
-            self.sleep(next);
-            let now = clock::now();
-            let earliest = began + TURN;
+            // First the pause, then the wait: under load packets are there when the pause ends, and it does not sleep twice.
+            let (now, earliest) = (clock::now(), began + self.turn_length());
             if now < earliest {
                 std::thread::sleep(clock::until(now, earliest));
             }
+            self.sleep(next);
             began = clock::now().max(began);
         }
+    }
+
+    fn turn_length(&self) -> Span {
+        let is_quiet = !self.ports.is_empty() && self.ports.iter().all(Port::is_quiet);
+        if is_quiet { QUIET_TURN } else { TURN }
     }
 
     /// Waits for a packet, an input, or this time.

@@ -21,7 +21,6 @@ use quinn_proto::{
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use wire::Message;
 
 /// Batches of packets received in one turn, at most: more wait in the socket.
@@ -151,6 +150,15 @@ where
         self.endpoint.open_connections()
     }
 
+    /// Returns whether the port is a host's that has no players.
+    pub fn is_quiet(&self) -> bool {
+        match &self.purpose {
+            Purpose::Players(context) => !context.router.has_players() && self.incoming.is_empty(),
+            Purpose::Hosts(hosts) => !hosts.context.router.has_players(),
+            Purpose::Dialer => false,
+        }
+    }
+
     // Receiving.
 
     /// Takes packets from the socket. Returns whether more may wait there.
@@ -261,8 +269,7 @@ where
         }
         let (limits, frame_max) = match &role {
             Role::UnknownHost(..) => (SendLimits::SERVERS, HOST_FRAME_MAX),
-            // Without a tick: a player sends little, and a move should leave at once.
-            Role::Dialing(..) => (SendLimits { tick: Duration::ZERO, ..SendLimits::PLAYERS }, HOST_FRAME_MAX),
+            Role::Dialing(..) => (SendLimits::FROM_PLAYER, HOST_FRAME_MAX),
             _ => (SendLimits::PLAYERS, HELLO_MAX),
         };
         let queue = SendQueue::on_reactor(limits, self.ready.clone(), self.index, slot);
@@ -406,17 +413,13 @@ where
     /// Fires the timers of connections that are due.
     pub fn wake_due(&mut self, now: Time) {
         self.dial_hosts(now);
-        let instant = self.time.instant(now);
         while let Some((slot, armed)) = self.deadlines.pop_due(now) {
             let Some(connection) = self.connections.get_mut(slot).and_then(Option::as_mut) else { continue };
             if connection.armed != Some(armed) {
                 continue;
             }
             connection.armed = None;
-            let timer = connection.framed.quic.poll_timeout().map(|at| self.time.time(at));
-            if timer.is_some_and(|at| connection.framed.timer_at(now, at) <= now) {
-                connection.framed.quic.handle_timeout(instant);
-            }
+            connection.framed.fire_timers(now, self.time);
             self.activate(slot);
         }
     }
@@ -436,12 +439,12 @@ where
         for slot in std::mem::take(&mut self.active) {
             let Some(mut connection) = self.connections[slot].take() else { continue };
             connection.is_active = false;
-            let has_written = connection.write(now, time, workers);
-            let has_more = self.transmit(now, &mut connection.framed, has_written);
+            connection.write(now, time, workers);
+            let has_more = self.transmit(now, &mut connection.framed);
             if self.is_drained(slot, &mut connection) {
                 continue;
             }
-            let next = if has_more { Some(now) } else { connection.next_deadline(now, time) };
+            let next = if has_more { Some(now) } else { connection.next_deadline(time) };
             if let Some(next) = next {
                 self.deadlines.arm(slot, next, &mut connection.armed);
             }
@@ -450,8 +453,8 @@ where
     }
 
     /// Sends the packets of a connection. Returns whether there are more.
-    fn transmit(&mut self, now: Time, framed: &mut FramedConnection, has_written: bool) -> bool {
-        if !framed.may_transmit(now, has_written) {
+    fn transmit(&mut self, now: Time, framed: &mut FramedConnection) -> bool {
+        if !framed.may_transmit(now) {
             return false;
         }
         let (instant, segments) = (self.time.instant(now), self.socket.segments_max().min(10));
@@ -513,24 +516,19 @@ where
         progress.lost.map_or(taken, Err)
     }
 
-    /// Writes queued frames. Returns whether there were any.
-    fn write(&mut self, now: Time, time: TimeBase, workers: &mut Workers<M>) -> bool {
+    /// Writes queued frames, or ends the connection.
+    fn write(&mut self, now: Time, time: TimeBase, workers: &mut Workers<M>) {
         let mut context = RoleContext { now, workers };
-        if let Some((why, at)) = self.closing.filter(|it| it.1 <= now) {
-            self.closing = None;
-            let _ = at;
+        if let Some((why, _)) = self.closing.take_if(|it| it.1 <= now) {
             self.framed.close(time.instant(now), why);
-            return true;
         }
         if matches!(self.role, Role::Ended) {
-            return true;
+            return;
         }
-        let before = self.framed.sent();
         match self.framed.write(now) {
             Ok(send_at) => self.send_at = send_at,
             Err(why) => self.end(&mut context, time, why),
         }
-        self.framed.sent() != before
     }
 
     fn end(&mut self, context: &mut RoleContext<'_, M>, time: TimeBase, why: Close) {
@@ -543,8 +541,8 @@ where
         }
     }
 
-    fn next_deadline(&mut self, now: Time, time: TimeBase) -> Option<Time> {
-        let quic = self.framed.quic.poll_timeout().map(|it| self.framed.timer_at(now, time.time(it)));
+    fn next_deadline(&mut self, time: TimeBase) -> Option<Time> {
+        let quic = self.framed.quic.poll_timeout().map(|it| self.framed.timer_at(time.time(it)));
         let closing = self.closing.map(|it| it.1);
         [quic, self.role.deadline(), self.send_at, closing, self.framed.held_until()]
             .into_iter()
@@ -562,7 +560,7 @@ where
     M::Msg: Message,
 {
     while !role.is_paused() {
-        let Some(body) = framed.next_of_stream(context.now)? else { break };
+        let Some(body) = framed.next_of_stream()? else { break };
         role.on_sure(context, framed, &body)?;
     }
     if role.is_overlong(framed) {

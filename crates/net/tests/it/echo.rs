@@ -154,7 +154,7 @@ impl TestHost {
         let (mut it, reactor) = Reactor::new(clock::now()).expect("the system has event files");
         let config = Arc::new(endpoint::players_config(&identity).expect("the identity is sound"));
         it.listen_to_players(Box::new(socket), config, context.clone(), 0);
-        it.spawn("host").expect("the system has threads");
+        it.spawn("host", |why| panic!("{why}")).expect("the system has threads");
         let (handle, inbox) = reactor.inbox();
         reactor.run(EchoMachine::default(), |_, _| (), inbox, move |end| drop(sender.send(end)));
         context.router.add_zone(ZONE, handle);

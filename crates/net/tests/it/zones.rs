@@ -20,7 +20,7 @@ struct TestZone {
 /// A reactor without sockets.
 fn reactor() -> ReactorHandle<ForwardingMachine> {
     let (reactor, handle) = Reactor::new(clock::now()).expect("the system has event files");
-    reactor.spawn("zones").expect("the system has threads");
+    reactor.spawn("zones", |why| panic!("{why}")).expect("the system has threads");
     handle
 }
 
