@@ -1,6 +1,6 @@
-//! A crowd that only walks: load to measure what a client costs a server.
+//! Crowds that measure what a client costs the servers: bots that only walk, or the game's own.
 
-use crate::crowd::{BotCrowd, CrowdOptions, CrowdReport};
+use crate::crowd::{BotCrowd, CrowdOptions, CrowdReport, MIXED};
 use crate::{BorderSegment, TestedGame, walking_bot};
 use client::{HistoryWriter, Transport};
 use game::Bot;
@@ -30,6 +30,8 @@ pub struct WalkersOptions {
     pub time: Duration,
     /// Transport of the bots' connections.
     pub transport: Transport,
+    /// True if the bots play as the game's own bots do, instead of walking only.
+    pub plays: bool,
 }
 
 /// A point in time that the process that measures the servers must learn at once.
@@ -104,15 +106,22 @@ pub async fn walk(
 }
 
 fn crowd_options(options: WalkersOptions, game: Arc<dyn TestedGame>) -> CrowdOptions {
+    let WalkersOptions { lobby, count, transport, plays, .. } = options;
+    let (game, behaviour, pace) = if plays {
+        (game, MIXED, None)
+    } else {
+        (Arc::new(WalkersGame(game)) as Arc<dyn TestedGame>, walking_bot::NAME, Some(PACE))
+    };
+    let behaviour = behaviour.to_owned();
     CrowdOptions {
-        game: Arc::new(WalkersGame(game)),
-        lobby: options.lobby,
-        count: options.count,
-        behaviour: walking_bot::NAME.to_owned(),
-        transport: options.transport,
+        game,
+        lobby,
+        count,
+        behaviour,
+        transport,
         history: HistoryWriter::default(),
         seed: 1,
-        pace: Some(PACE),
+        pace,
     }
 }
 

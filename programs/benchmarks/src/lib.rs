@@ -7,12 +7,14 @@
 //! | [`zone`] | events of a zone, primary and backup together |
 //! | [`overlay`] | a move that a peer of the overlay receives |
 //! | [`server`] | real processes: the cost of a client to the server, beside plain UDP ([`floor`]) |
+//! | [`world`] | real processes: the default world with the game's own bots, and worlds without players |
 //! | [`failover`] | real processes: from killing the primary's host to the first action done |
 //! | [`hostile`] | real processes under attack: latency and errors of honest players, memory of the servers |
 //!
 //! Times are CPU times; comparisons run side by side in one run. `benches/` counts instructions of the same workloads,
 //! for numbers that do not wobble. Nothing here prints: `ecumene bench` does.
 
+mod children;
 pub mod failover;
 pub mod floor;
 pub mod hostile;
@@ -22,4 +24,5 @@ pub mod overlay;
 mod scratch;
 pub mod server;
 pub mod sim;
+pub mod world;
 pub mod zone;

@@ -25,6 +25,10 @@ pub enum BenchCommand {
     Failover(processes::FailoverArgs),
     /// Real processes: CPU and bytes per client on the server, at constant density, compared with plain UDP.
     Server(processes::ServerArgs),
+    /// Real processes: the default world with the game's own bots: CPU per client, time until actions are answered.
+    World(processes::WorldArgs),
+    /// Real processes: the CPU of worlds without players, by number of zones.
+    Idle(processes::IdleArgs),
     /// Real processes under attack by strangers and by players, while honest bots play.
     Hostile(processes::HostileArgs),
     #[command(hide = true)]
@@ -102,6 +106,8 @@ pub fn run(bench: &BenchCommand) -> Result<(), CommandError> {
         BenchCommand::Zone(args) => zone(args),
         BenchCommand::Overlay(args) => overlay(args),
         BenchCommand::Server(args) => processes::server(args),
+        BenchCommand::World(args) => processes::world(args),
+        BenchCommand::Idle(args) => processes::idle(args),
         BenchCommand::Hostile(args) => processes::hostile(args),
         BenchCommand::Floor(args) => children::floor(args),
         BenchCommand::Walkers(args) => children::walkers(args),

@@ -2,14 +2,13 @@
 //!
 //! Server and clients are processes of their own, each on a core of its own, so neither's work is the other's.
 
-mod children;
 mod report;
 
 pub use report::{ServerReport, ServerRow, table};
 
+use crate::children::{ChildCrowd, CoreAssignment, FloorPackets, floor, run_crowd};
 use crate::scratch::Scratch;
 use anyhow::Result;
-use children::{floor, walk};
 use serde::Serialize;
 use std::net::SocketAddr;
 use testbed::cluster::{Cluster, ClusterOptions};
@@ -84,13 +83,6 @@ impl MeasuredPolicy {
     }
 }
 
-/// The cores of the server and of the clients; empty if there is only one.
-struct CoreAssignment {
-    all: Vec<usize>,
-    server: Vec<usize>,
-    clients: Vec<usize>,
-}
-
 /// Measures every crowd; `done` is called after each row. It must be called from the thread that blocks on it: the
 /// processes that it starts run on the cores of their starting thread.
 pub async fn measure(options: &ServerOptions, done: &dyn Fn()) -> Result<ServerReport> {
@@ -144,11 +136,44 @@ async fn measured(
         hosts,
     })
     .await?;
-    let (walked, spent, share) = walk(options, cores, bots, &cluster).await?;
+    let child = ChildCrowd { bots, seconds: options.seconds, web_socket: options.web_socket, plays: false };
+    let (walked, spent, share) = run_crowd(&child, cores, &cluster).await?;
     cluster.leave().await?;
-    let floor =
-        if options.web_socket { f64::NAN } else { floor(cores, bots, &walked, options.seconds).await? };
-    Ok(row((bots, zones), policy, walked, spent, share, floor))
+    let floors = if options.web_socket {
+        Floors::default()
+    } else {
+        floors(cores, bots, &walked, options.seconds).await?
+    };
+    Ok(row((bots, zones), policy, walked, spent, share, &floors))
+}
+
+/// Costs of plain UDP, in CPU milliseconds per client and second.
+struct Floors {
+    /// For as many packets as were exchanged.
+    same_packets: f64,
+    /// For ten packets each way with all the bytes: what ten moves and ten packets of poses take at least.
+    ten_packets: f64,
+}
+
+impl Default for Floors {
+    fn default() -> Self {
+        Self { same_packets: f64::NAN, ten_packets: f64::NAN }
+    }
+}
+
+async fn floors(cores: &CoreAssignment, bots: u32, walked: &WalkersReport, seconds: f64) -> Result<Floors> {
+    let crowd = &walked.crowd;
+    let same = FloorPackets {
+        up: crowd.packets_out_per_client_second,
+        down: crowd.packets_per_client_second,
+        up_bytes: crowd.udp_bytes_out_per_client_second,
+        down_bytes: crowd.udp_bytes_per_client_second,
+    };
+    let ten = FloorPackets { up: 10.0, down: 10.0, ..same };
+    Ok(Floors {
+        same_packets: floor(cores, bots, &same, seconds).await?,
+        ten_packets: floor(cores, bots, &ten, seconds).await?,
+    })
 }
 
 /// Half the side of a square in which each client sees [`VISIBLE`] others, in metres. A client at an edge sees fewer:
@@ -168,7 +193,7 @@ fn row(
     walked: WalkersReport,
     cpu: f64,
     share: f64,
-    floor: f64,
+    floors: &Floors,
 ) -> ServerRow {
     let because = behind(bots, policy, &walked, share);
     let crowd = walked.crowd;
@@ -184,8 +209,10 @@ fn row(
         bytes_up_per_client_second: crowd.udp_bytes_out_per_client_second,
         packets_up_per_client_second: crowd.packets_out_per_client_second,
         cpu_ms_per_client_second: cpu,
-        udp_floor_cpu_ms_per_client_second: floor,
-        ratio: cpu / floor,
+        udp_floor_cpu_ms_per_client_second: floors.same_packets,
+        ratio: cpu / floors.same_packets,
+        udp_floor_10_cpu_ms_per_client_second: floors.ten_packets,
+        ratio_10: cpu / floors.ten_packets,
         ping_p50_ms: walked.ping_p50_ms,
         ping_p99_ms: walked.ping_p99_ms,
         errors: crowd.errors,

@@ -50,6 +50,10 @@ pub struct ServerRow {
     pub udp_floor_cpu_ms_per_client_second: f64,
     /// CPU time of the servers divided by that of plain UDP.
     pub ratio: f64,
+    /// CPU milliseconds of plain UDP for the same bytes in ten packets each way.
+    pub udp_floor_10_cpu_ms_per_client_second: f64,
+    /// CPU time of the servers divided by that.
+    pub ratio_10: f64,
     /// Median round trip in milliseconds.
     pub ping_p50_ms: f64,
     /// Round trip that 99 of 100 do not exceed, in milliseconds.
@@ -81,6 +85,8 @@ pub fn table(report: &ServerReport) -> String {
         "CPU ms",
         "UDP floor",
         "ratio",
+        "10 + 10 floor",
+        "ratio",
         "round trip p50, p99 ms",
         "",
     ]);
@@ -101,6 +107,8 @@ pub fn table(report: &ServerReport) -> String {
             format!("{:.3}", it.cpu_ms_per_client_second),
             format!("{:.3}", it.udp_floor_cpu_ms_per_client_second),
             format!("{:.1}", it.ratio),
+            format!("{:.3}", it.udp_floor_10_cpu_ms_per_client_second),
+            format!("{:.1}", it.ratio_10),
             format!("{:.1}, {:.1}", it.ping_p50_ms, it.ping_p99_ms),
             note,
         ]);

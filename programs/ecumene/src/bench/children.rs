@@ -1,4 +1,4 @@
-//! The hidden commands of `ecumene bench`: child processes that `ecumene bench server` starts.
+//! The hidden commands of `ecumene bench`: child processes that other benchmarks start.
 
 use crate::kosmos_game::kosmos_game;
 use crate::play::{block_on, transport};
@@ -71,6 +71,9 @@ pub struct WalkersArgs {
     /// Connect by WebSocket instead of QUIC
     #[arg(long)]
     web_socket: bool,
+    /// Play as the game's own bots do, instead of walking only
+    #[arg(long)]
+    plays: bool,
 }
 
 /// Runs the clients' process: bots that walk. It prints a line when the measured time begins, one when it ends, and the
@@ -81,6 +84,7 @@ pub fn walkers(args: &WalkersArgs) -> Result<(), CommandError> {
         count: args.count as usize,
         time: Duration::from_secs_f64(args.seconds),
         transport: transport(args.web_socket),
+        plays: args.plays,
     };
     let measured = block_on(async {
         let tell = |it: walkers::MeasurePoint| Ok(write_out(&format!("{}\n", it.line()))?);

@@ -1,4 +1,4 @@
-//! `ecumene bench failover`, `server` and `hostile`: benchmarks of real processes.
+//! `ecumene bench failover`, `server`, `world`, `idle` and `hostile`: benchmarks of real processes.
 
 use super::{bar, print_report, seconds};
 use crate::kosmos_game::kosmos_game;
@@ -8,6 +8,7 @@ use crate::{CommandError, print, progress};
 use benchmarks::failover::{self, FailoverOptions};
 use benchmarks::hostile::{self, HostileOptions};
 use benchmarks::server::{self, ServerOptions};
+use benchmarks::world::{self, IdleOptions, WorldOptions};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -100,6 +101,55 @@ pub fn server(args: &ServerArgs) -> Result<(), CommandError> {
     let report = block_on(async { Ok(server::measure(&options, &|| bar.inc(1)).await?) })?;
     bar.finish_and_clear();
     print_report(args.format, &report, server::table)
+}
+
+/// Arguments of `ecumene bench world`.
+#[derive(Args)]
+pub struct WorldArgs {
+    /// Numbers of bots, one row each
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 300],
+          value_parser = clap::value_parser!(u32).range(1..=5_000))]
+    bots: Vec<u32>,
+    /// Number of zones
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=64))]
+    zones: u32,
+    /// Seconds measured per row
+    #[arg(long, default_value_t = 15.0, value_parser = seconds)]
+    seconds: f64,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
+}
+
+pub fn world(args: &WorldArgs) -> Result<(), CommandError> {
+    let options = WorldOptions { bots: args.bots.clone(), zones: args.zones, seconds: args.seconds };
+    let bar = bar("bench world", options.bots.len() as u64);
+    let report = block_on(async { Ok(world::measure(&options, &|| bar.inc(1)).await?) })?;
+    bar.finish_and_clear();
+    print_report(args.format, &report, world::table)
+}
+
+/// Arguments of `ecumene bench idle`.
+#[derive(Args)]
+pub struct IdleArgs {
+    /// Numbers of zones, one row each
+    #[arg(long, value_delimiter = ',', default_values_t = [6, 24],
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    zones: Vec<u32>,
+    /// Seconds measured per row
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    seconds: f64,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
+}
+
+pub fn idle(args: &IdleArgs) -> Result<(), CommandError> {
+    let options = IdleOptions { zones: args.zones.clone(), seconds: args.seconds };
+    let bar = bar("bench idle", options.zones.len() as u64);
+    let report = block_on(async { Ok(world::measure_idle(&options, &|| bar.inc(1)).await?) })?;
+    bar.finish_and_clear();
+    print_report(args.format, &report, world::idle_table)
 }
 
 /// Arguments of `ecumene bench hostile`.

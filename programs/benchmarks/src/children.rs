@@ -1,8 +1,7 @@
-//! The child processes of this benchmark: the clients, and both ends of the floor.
+//! Child processes of benchmarks: crowds of clients, and both ends of the floor.
 //!
-//! They are this program again, called with `bench walkers` and `bench floor`, so that each has a core of its own.
+//! They are this program again, called with `bench walkers` and `bench floor`, so that each can have a core of its own.
 
-use super::{CoreAssignment, ServerOptions};
 use anyhow::{Context as _, Result, ensure};
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,20 +15,47 @@ use tokio::time::Instant;
 /// The floor is measured for at most this long: it does not vary.
 const FLOOR_SECONDS: f64 = 5.0;
 
-/// Lets clients walk. Returns their results, the servers' CPU milliseconds per client and second, and the
+/// The cores of the server and of the clients; empty if all share all.
+#[derive(Default)]
+pub struct CoreAssignment {
+    pub all: Vec<usize>,
+    pub server: Vec<usize>,
+    pub clients: Vec<usize>,
+}
+
+/// A crowd of clients in a process of its own.
+pub struct ChildCrowd {
+    /// Number of bots.
+    pub bots: u32,
+    /// Duration of the measurement, in seconds.
+    pub seconds: f64,
+    /// The bots connect by WebSocket instead of QUIC.
+    pub web_socket: bool,
+    /// The bots play as the game's own bots do, instead of walking only.
+    pub plays: bool,
+}
+
+/// The packets of plain UDP, per client and second, and their bytes.
+pub struct FloorPackets {
+    pub up: f64,
+    pub down: f64,
+    pub up_bytes: f64,
+    pub down_bytes: f64,
+}
+
+/// Lets clients walk or play. Returns their results, the servers' CPU milliseconds per client and second, and the
 /// servers' share of a core.
-pub(super) async fn walk(
-    options: &ServerOptions,
+pub async fn run_crowd(
+    options: &ChildCrowd,
     cores: &CoreAssignment,
-    bots: u32,
     cluster: &Cluster,
 ) -> Result<(WalkersReport, f64, f64)> {
+    let bots = options.bots;
     let mut command = part("walkers")?;
     command.args(["--lobby", &cluster.lobby().to_string(), "--count", &bots.to_string()]);
     command.args(["--seconds", &options.seconds.to_string()]);
-    if options.web_socket {
-        command.arg("--web-socket");
-    }
+    command.args(options.web_socket.then_some("--web-socket"));
+    command.args(options.plays.then_some("--plays"));
     let (mut clients, mut lines) = start(command, &cores.clients, &cores.all)?;
     until(&mut lines, MeasurePoint::Begin.line()).await?;
     let (began, before) = (Instant::now(), cluster.processor_seconds());
@@ -42,18 +68,12 @@ pub(super) async fn walk(
     Ok((walked, 1e3 * spent / (f64::from(bots) * took), spent / took))
 }
 
-/// The cost of plain UDP for the same packets, in CPU milliseconds per client and second.
-pub(super) async fn floor(
-    cores: &CoreAssignment,
-    bots: u32,
-    walked: &WalkersReport,
-    seconds: f64,
-) -> Result<f64> {
-    let crowd = &walked.crowd;
+/// The cost of plain UDP for these packets, in CPU milliseconds per client and second.
+pub async fn floor(cores: &CoreAssignment, bots: u32, packets: &FloorPackets, seconds: f64) -> Result<f64> {
     let size = |bytes: f64, packets: f64| (bytes / packets.max(1e-9)).round().clamp(4.0, 1_452.0).to_string();
-    let down = size(crowd.udp_bytes_per_client_second, crowd.packets_per_client_second);
-    let up = size(crowd.udp_bytes_out_per_client_second, crowd.packets_out_per_client_second);
-    let answers = crowd.packets_per_client_second / crowd.packets_out_per_client_second.max(1e-9);
+    let down = size(packets.down_bytes, packets.down);
+    let up = size(packets.up_bytes, packets.up);
+    let answers = packets.down / packets.up.max(1e-9);
     let bots_text = bots.to_string();
     let time = seconds.min(FLOOR_SECONDS);
     let mut command = part("floor")?;
@@ -63,7 +83,7 @@ pub(super) async fn floor(
     let address = lines.next_line().await?.context("the floor's server ended early")?;
     let mut command = part("floor")?;
     command.args(["--end", "clients", "--clients", &bots_text, "--server", &address, "--up-bytes", &up]);
-    command.args(["--up", &crowd.packets_out_per_client_second.to_string()]);
+    command.args(["--up", &packets.up.to_string()]);
     command.args(["--seconds", &(time + 1.0).to_string()]);
     let (mut clients, _lines) = start(command, &cores.clients, &cores.all)?;
     let process = server.id().context("the floor's server ended early")?;
