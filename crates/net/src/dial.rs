@@ -112,16 +112,16 @@ impl<M: Machine> Clone for PlayerEnd<M> {
 pub struct PlayerConnection<M: Machine> {
     ended: oneshot::Receiver<Close>,
     probe: watch::Receiver<u64>,
-    carrier: ConnectionCarrier<M>,
+    guard: ConnectionGuard<M>,
 }
 
-/// What carries a connection, and ends it when it is dropped.
-enum ConnectionCarrier<M: Machine> {
+/// Ends a connection when it is dropped.
+enum ConnectionGuard<M: Machine> {
     Quic(ReactorHandle<M>, ConnectionKey),
     Socket(tokio::task::JoinHandle<()>),
 }
 
-impl<M: Machine> Drop for ConnectionCarrier<M> {
+impl<M: Machine> Drop for ConnectionGuard<M> {
     fn drop(&mut self) {
         match self {
             Self::Quic(reactor, key) => reactor.end(*key),
@@ -189,9 +189,9 @@ where
         let request = DialRequest { token: token.to_owned(), player, traffic, reply, ended: over };
         let Some(key) = self.reactor.dial(address, config, request).await else { return Err(Close::Gone) };
         // From here on the connection ends if this future is dropped.
-        let carrier = ConnectionCarrier::Quic(self.reactor.clone(), key);
+        let guard = ConnectionGuard::Quic(self.reactor.clone(), key);
         accepted.await.unwrap_or(Err(Close::Gone))?;
-        Ok(PlayerConnection { ended, probe, carrier })
+        Ok(PlayerConnection { ended, probe, guard })
     }
 
     /// Ends all connections of this dialer; returns when the hosts know.
@@ -206,8 +206,8 @@ impl<M: Machine> PlayerConnection<M> {
         loop {
             tokio::select! {
                 why = &mut self.ended => return why.unwrap_or(Close::Gone),
-                changed = self.probe.changed() => match &self.carrier {
-                    ConnectionCarrier::Quic(reactor, key) if changed.is_ok() => reactor.probe(*key),
+                changed = self.probe.changed() => match &self.guard {
+                    ConnectionGuard::Quic(reactor, key) if changed.is_ok() => reactor.probe(*key),
                     // The task of a WebSocket watches for itself. And without a sender there are no more probes.
                     _ => return self.ended.await.unwrap_or(Close::Gone),
                 },
@@ -249,7 +249,7 @@ where
         let why = serve_socket(links, sink, stream, assembler, end).await;
         let _ = over.send(why); // The session may be over.
     });
-    Ok(PlayerConnection { ended, probe, carrier: ConnectionCarrier::Socket(task) })
+    Ok(PlayerConnection { ended, probe, guard: ConnectionGuard::Socket(task) })
 }
 
 /// Carries frames between a host and the player's machine until the connection ends.

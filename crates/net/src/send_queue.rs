@@ -31,6 +31,8 @@ pub struct SendLimits {
     pub latest_tick: Duration,
     /// Least time from a batch to the next one that holds `Sure` frames.
     pub sure_tick: Duration,
+    /// The same if all of them may wait for a moment.
+    pub later_tick: Duration,
     /// The most bytes of `Sure` frames that may wait.
     pub sure_max: usize,
     /// The most `Latest` frames that may wait.
@@ -38,23 +40,29 @@ pub struct SendLimits {
 }
 
 impl SendLimits {
-    /// For players, ten batches of poses a second: fewer, fuller packets cost less than many small ones. The first word of
-    /// what happens leaves at once, and what follows within a hundredth of a second comes in one packet.
+    /// For players, ten batches of poses a second: fewer, fuller packets cost less than many small ones. Results of a
+    /// player's own actions leave almost at once; what others do may be 50 ms late, as poses are anyway.
     pub const PLAYERS: Self = Self {
         latest_tick: Duration::from_millis(100),
         sure_tick: Duration::from_millis(10),
+        later_tick: Duration::from_millis(50),
         sure_max: SURE_MAX,
         latest_max: LATEST_MAX,
     };
 
     /// From a player, who sends little: at once, because a move should not wait.
-    pub const FROM_PLAYER: Self =
-        Self { latest_tick: Duration::ZERO, sure_tick: Duration::ZERO, ..Self::PLAYERS };
+    pub const FROM_PLAYER: Self = Self {
+        latest_tick: Duration::ZERO,
+        sure_tick: Duration::ZERO,
+        later_tick: Duration::ZERO,
+        ..Self::PLAYERS
+    };
 
     /// Between servers: at once, because replicas wait for each other, and with room for a snapshot.
     pub const SERVERS: Self = Self {
         latest_tick: Duration::ZERO,
         sure_tick: Duration::ZERO,
+        later_tick: Duration::ZERO,
         sure_max: 64 * 1024 * 1024,
         latest_max: LATEST_MAX_SERVERS,
     };
@@ -90,6 +98,8 @@ pub enum Ready {
 struct QueuedFrames {
     sure: Vec<Bytes>,
     sure_bytes: usize,
+    /// Some of the `Sure` frames must not wait.
+    is_urgent: bool,
     latest: VecDeque<(u64, u64, Bytes)>,
     lost: u64,
     reported_lost: u64,
@@ -153,11 +163,21 @@ impl SendQueue {
 
     /// Adds a frame that must arrive. Closes the queue if too many bytes wait: the receiver reads too slowly.
     pub fn sure(&self, frame: Bytes) {
+        self.push_sure(frame, true);
+    }
+
+    /// The same for a frame that may wait for a moment.
+    pub fn sure_later(&self, frame: Bytes) {
+        self.push_sure(frame, false);
+    }
+
+    fn push_sure(&self, frame: Bytes, is_urgent: bool) {
         let mut waiting = self.waiting();
         if waiting.close.is_some() {
             return;
         }
         waiting.sure_bytes += frame.len();
+        waiting.is_urgent |= is_urgent;
         // Without this `Sure` frame the receiver could not go on, so there is no way but to disconnect it.
         waiting.sure.push(frame);
         if self.0.limits.sure_max < waiting.sure_bytes {
@@ -285,12 +305,13 @@ impl QueuedFrames {
         match (self.sure.is_empty(), self.latest.is_empty()) {
             (true, true) => None,
             (true, false) => Some(limits.latest_tick),
-            (false, _) => Some(limits.sure_tick),
+            (false, _) if self.is_urgent => Some(limits.sure_tick),
+            (false, _) => Some(limits.later_tick),
         }
     }
 
     fn take(&mut self) -> Batch {
-        self.sure_bytes = 0;
+        (self.sure_bytes, self.is_urgent) = (0, false);
         let lost = (self.reported_lost < self.lost).then_some(self.lost);
         self.reported_lost = self.lost;
         let latest = self.latest.drain(..).map(|it| it.2).collect();
@@ -327,6 +348,20 @@ mod tests {
         queue.sure(frame("word"));
         let sent = Instant::now();
         assert_eq!((queue.next(sent).await.unwrap().sure.len(), sent.elapsed()), (1, Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn frames_that_may_wait_leave_with_the_first_that_may_not() {
+        let queue = SendQueue::new(SendLimits::PLAYERS);
+        let sent = Instant::now();
+        queue.sure_later(frame("told"));
+        queue.sure(frame("result"));
+        assert_eq!(queue.next(sent).await.unwrap().sure, [frame("told"), frame("result")]);
+        assert_eq!(sent.elapsed(), SendLimits::PLAYERS.sure_tick);
+        let sent = Instant::now();
+        queue.sure_later(frame("told"));
+        assert_eq!(queue.next(sent).await.unwrap().sure, [frame("told")]);
+        assert_eq!(sent.elapsed(), SendLimits::PLAYERS.later_tick);
     }
 
     #[tokio::test(start_paused = true)]

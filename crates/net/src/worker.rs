@@ -187,6 +187,14 @@ pub enum WorkerExit {
     Panicked(String),
 }
 
+/// A message that leaves when the turn ends.
+struct QueuedSend {
+    audience: Vec<Address>,
+    lane: Lane,
+    can_wait: bool,
+    message: Arc<Vec<u8>>,
+}
+
 /// A machine with its links and its sink.
 pub(crate) struct Worker<M: Machine> {
     machine: M,
@@ -196,7 +204,7 @@ pub(crate) struct Worker<M: Machine> {
     next_link: u64,
     /// Send queues that got a frame in this turn.
     touched: Vec<SendQueue>,
-    sends: Vec<(Vec<Address>, Lane, Arc<Vec<u8>>)>,
+    sends: Vec<QueuedSend>,
     encoded: Vec<u8>,
     /// Programs that wait for the next flush.
     flush_replies: Vec<oneshot::Sender<()>>,
@@ -299,7 +307,8 @@ where
             Output::Send { to, lane, msg } => {
                 msg.encode(encoded);
                 // Sends wait until the end of the turn, so that `flush` comes before all of them.
-                sends.push((to.to_vec(), lane, Arc::new(std::mem::take(encoded))));
+                let message = Arc::new(std::mem::take(encoded));
+                sends.push(QueuedSend { audience: to.to_vec(), lane, can_wait: msg.can_wait(), message });
             }
         });
     }
@@ -311,7 +320,7 @@ where
             true
         })?;
         let Self { sends, links, touched, .. } = self;
-        for (audience, lane, message) in sends.drain(..) {
+        for QueuedSend { audience, lane, can_wait, message } in sends.drain(..) {
             // All players of a zone get the same frame: it is encoded once and shared.
             let mut shared: Option<(FrameAddressing, Bytes)> = None;
             for to in audience {
@@ -329,6 +338,7 @@ where
                 };
                 shared = Some((addressing, frame.clone()));
                 match lane {
+                    Lane::Sure if can_wait => queue.sure_later(frame),
                     Lane::Sure => queue.sure(frame),
                     Lane::Latest(key) => queue.latest(ends_key(addressing), key.0, frame),
                 }

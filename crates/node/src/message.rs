@@ -37,4 +37,8 @@ impl Message for NodeMsg {
             None => Err(DecodeError::TooShort),
         }
     }
+
+    fn can_wait(&self) -> bool {
+        matches!(self, Self::Zone(msg) if msg.can_wait())
+    }
 }

@@ -22,6 +22,11 @@ pub trait Message: Sized {
 
     /// The value that `bytes`, all of them, encode.
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError>;
+
+    /// Whether the message may wait for a moment, so that it shares a packet with others. A driver that packs may ask.
+    fn can_wait(&self) -> bool {
+        false
+    }
 }
 
 /// The reason why bytes were refused.

@@ -228,6 +228,11 @@ pub struct ShownObject {
 }
 
 impl Message for ZoneMsg {
+    /// What others did, and who comes into sight. The result of an own action never waits, and takes along what does.
+    fn can_wait(&self) -> bool {
+        matches!(self, Self::ToPlayer(_, _, ToPlayer::Told { .. } | ToPlayer::Views { .. }))
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
         // `to_extend` owns its buffer: lend ours to it and take it back, without a copy.

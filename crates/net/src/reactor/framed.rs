@@ -17,7 +17,8 @@ use std::time::Instant;
 /// Bytes read from a stream at once.
 const CHUNK: usize = 16 * 1024;
 
-/// The longest time that an acknowledgement waits for a packet to ride on. The other end sends a move or a pose every 100 ms.
+/// The longest time that an acknowledgement waits for a packet to ride on. Hosts send poses every 100 ms, and
+/// players a move at least every 200 ms.
 const HOLD_MAX: Span = Span::from_millis(110);
 
 /// Time after a handshake or many bytes on a stream during which nothing is held back: what QUIC still has to send does not

@@ -7,10 +7,10 @@
 //!
 //! Time and sockets are values: tests run reactors by hand, on simulated networks. This module knows no protocol of any machine.
 
+mod connection_role;
 mod deadlines;
 mod framed;
 mod port;
-mod role;
 mod signal;
 pub mod socket;
 mod web_transport;
@@ -25,13 +25,13 @@ use crate::host_context::HostContext;
 use crate::mesh::HostAddresses;
 use crate::tls::MeshIdentity;
 use crate::worker::{EventSink, WorkerExit, WorkerHandle, WorkerInbox, panic_message};
+pub(crate) use connection_role::DialRequest;
 use machine::{Machine, Span, Time};
 use port::{HostsPort, Port, Purpose};
 use quinn_proto::{
     ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, ServerConfig,
 };
 use ring::rand::{SecureRandom as _, SystemRandom};
-pub(crate) use role::DialRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket::{Packet, PacketSocket, UdpPacketSocket};
 use std::io;

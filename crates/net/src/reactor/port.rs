@@ -1,8 +1,8 @@
 //! A port of a reactor: a socket, its QUIC endpoint and its connections.
 
+use super::connection_role::{ConnectionRole, DialRequest, RoleContext};
 use super::deadlines::Deadlines;
 use super::framed::{FramedConnection, Framing};
-use super::role::{DialRequest, Role, RoleContext};
 use super::socket::{Packet, PacketSocket, reactor_of};
 use super::workers::Workers;
 use super::{ConnectionKey, ReadyConnections, Sibling, TimeBase};
@@ -73,7 +73,7 @@ pub(super) struct DialledHost {
 /// A connection and what it is for.
 struct PortConnection<M: Machine> {
     framed: FramedConnection,
-    role: Role<M>,
+    role: ConnectionRole<M>,
     armed: Option<Time>,
     is_active: bool,
     /// The connection ends with this reason; a browser gets a moment to read it.
@@ -244,10 +244,10 @@ where
                         self.respond(&transmit);
                         continue;
                     };
-                    Role::Unauthenticated(context.clone(), slot, now + HANDSHAKE_TIMEOUT)
+                    ConnectionRole::Unauthenticated(context.clone(), slot, now + HANDSHAKE_TIMEOUT)
                 }
                 Purpose::Hosts(hosts) => {
-                    Role::UnknownHost(hosts.context.clone(), None, now + HANDSHAKE_TIMEOUT)
+                    ConnectionRole::UnknownHost(hosts.context.clone(), None, now + HANDSHAKE_TIMEOUT)
                 }
                 Purpose::Dialer => continue,
             };
@@ -262,18 +262,18 @@ where
         }
     }
 
-    fn add(&mut self, now: Time, handle: ConnectionHandle, quic: Connection, role: Role<M>) {
+    fn add(&mut self, now: Time, handle: ConnectionHandle, quic: Connection, role: ConnectionRole<M>) {
         let slot = handle.0;
         if self.connections.len() <= slot {
             self.connections.resize_with(slot + 1, || None);
         }
         let (limits, frame_max) = match &role {
-            Role::UnknownHost(..) => (SendLimits::SERVERS, HOST_FRAME_MAX),
-            Role::Dialing(..) => (SendLimits::FROM_PLAYER, HOST_FRAME_MAX),
+            ConnectionRole::UnknownHost(..) => (SendLimits::SERVERS, HOST_FRAME_MAX),
+            ConnectionRole::Dialing(..) => (SendLimits::FROM_PLAYER, HOST_FRAME_MAX),
             _ => (SendLimits::PLAYERS, HELLO_MAX),
         };
         let queue = SendQueue::on_reactor(limits, self.ready.clone(), self.index, slot);
-        if let Role::UnknownHost(context, ..) = &role {
+        if let ConnectionRole::UnknownHost(context, ..) = &role {
             queue.sure(mesh::hello_frame(context.host, context.router.zones()));
         }
         let framed = FramedConnection::new(quic, queue, Framing::Plain, frame_max, now);
@@ -300,7 +300,7 @@ where
                     version: crate::frame::VERSION,
                     token: request.token.clone(),
                 };
-                self.add(now, handle, quic, Role::Dialing(Box::new(request), now + DIAL_TIMEOUT));
+                self.add(now, handle, quic, ConnectionRole::Dialing(Box::new(request), now + DIAL_TIMEOUT));
                 let connection = self.connections[handle.0].as_ref()?;
                 connection.framed.queue.sure(crate::frame::control(&hello));
                 let queue = connection.framed.queue.id();
@@ -347,7 +347,11 @@ where
                     begun.push((
                         handle,
                         quic,
-                        Role::UnknownHost(hosts.context.clone(), Some(host), now + HANDSHAKE_TIMEOUT),
+                        ConnectionRole::UnknownHost(
+                            hosts.context.clone(),
+                            Some(host),
+                            now + HANDSHAKE_TIMEOUT,
+                        ),
                     ));
                 }
                 Err(_) => it.retry_at = now + RETRY_PAUSE,
@@ -522,7 +526,7 @@ where
         if let Some((why, _)) = self.closing.take_if(|it| it.1 <= now) {
             self.framed.close(time.instant(now), why);
         }
-        if matches!(self.role, Role::Ended) {
+        if matches!(self.role, ConnectionRole::Ended) {
             return;
         }
         match self.framed.write(now) {
@@ -532,7 +536,7 @@ where
     }
 
     fn end(&mut self, context: &mut RoleContext<'_, M>, time: TimeBase, why: Close) {
-        if matches!(self.role, Role::Ended) {
+        if matches!(self.role, ConnectionRole::Ended) {
             return;
         }
         self.role.end(context, &self.framed, why);
@@ -553,7 +557,7 @@ where
 
 fn take_frames<M: Machine>(
     framed: &mut FramedConnection,
-    role: &mut Role<M>,
+    role: &mut ConnectionRole<M>,
     context: &mut RoleContext<'_, M>,
 ) -> Result<(), Close>
 where

@@ -20,7 +20,7 @@ pub(super) struct NewWorker<M: Machine> {
     pub ended: OnExit,
 }
 
-struct Slot<M: Machine> {
+struct WorkerSlot<M: Machine> {
     worker: Worker<M>,
     inbox: WorkerInbox<M>,
     ended: OnExit,
@@ -30,7 +30,7 @@ struct Slot<M: Machine> {
 
 /// The workers of one reactor.
 pub(super) struct Workers<M: Machine> {
-    slots: Vec<Option<Slot<M>>>,
+    slots: Vec<Option<WorkerSlot<M>>>,
     free: Vec<usize>,
     by_id: FxHashMap<u64, usize>,
     deadlines: Deadlines,
@@ -62,7 +62,7 @@ where
         });
         self.by_id.insert(inbox.id(), at);
         let worker = Worker::new(machine, sink);
-        self.slots[at] = Some(Slot { worker, inbox, ended, armed: None, is_touched: false });
+        self.slots[at] = Some(WorkerSlot { worker, inbox, ended, armed: None, is_touched: false });
         self.touch(at);
     }
 

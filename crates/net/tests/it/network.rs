@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The network: all sockets and the packets on their way.
 #[derive(Clone)]
-pub struct Network(Arc<Mutex<NetworkState>>);
+pub struct TestNetwork(Arc<Mutex<TestNetworkState>>);
 
-struct NetworkState {
+struct TestNetworkState {
     now: Time,
     rng: Rng,
     /// Lost packets per thousand.
@@ -29,9 +29,9 @@ struct NetworkState {
     sent: Vec<u64>,
 }
 
-impl Network {
+impl TestNetwork {
     pub fn new(seed: u64, loss: u64, delay: (Span, Span)) -> Self {
-        Self(Arc::new(Mutex::new(NetworkState {
+        Self(Arc::new(Mutex::new(TestNetworkState {
             now: Time::ZERO,
             rng: Rng::seeded(seed),
             loss,
@@ -43,7 +43,7 @@ impl Network {
         })))
     }
 
-    fn state(&self) -> MutexGuard<'_, NetworkState> {
+    fn state(&self) -> MutexGuard<'_, TestNetworkState> {
         self.0.lock().expect("no socket panics")
     }
 
@@ -72,7 +72,7 @@ impl Network {
 
 /// A socket of the simulated network.
 pub struct TestSocket {
-    network: Network,
+    network: TestNetwork,
     pub number: usize,
 }
 

@@ -2,7 +2,7 @@
 //! packets a quiet connection takes.
 
 use crate::echo::{EchoMachine, ForwardingMachine, Text, ZONE, test_context};
-use crate::network::Network;
+use crate::network::TestNetwork;
 use machine::{Address, Input, Lane, LatestKey, Machine, Outbox, Span, Time};
 use net::dial::{Dialer, PlayerConnection, PlayerEnd, Target};
 use net::host_context::HostContext;
@@ -23,7 +23,7 @@ type Heard = Arc<Mutex<Vec<(Time, String)>>>;
 
 /// A host of one or more reactors, and players with a reactor each.
 struct Bed<M: Machine, P: Machine> {
-    network: Network,
+    network: TestNetwork,
     now: Time,
     hosts: Vec<Reactor<M>>,
     host_handles: Vec<ReactorHandle<M>>,
@@ -51,7 +51,7 @@ where
     M::Event: Send,
     P::Command: Send,
 {
-    fn new(network: Network, reactors: usize, machine: M) -> Self {
+    fn new(network: TestNetwork, reactors: usize, machine: M) -> Self {
         let context = test_context();
         let identity = Identity::pinned().expect("the system has random numbers");
         let config = Arc::new(endpoint::players_config(&identity).expect("the identity is sound"));
@@ -147,7 +147,7 @@ fn say(player: &TestEnd<ForwardingMachine>, text: &str) {
 async fn sure_messages_arrive_once_and_in_order_whatever_the_network_does() {
     for seed in 1..=5 {
         // Every tenth packet is lost, and packets overtake each other.
-        let network = Network::new(seed, 100, (Span::from_millis(5), Span::from_millis(40)));
+        let network = TestNetwork::new(seed, 100, (Span::from_millis(5), Span::from_millis(40)));
         let mut bed = EchoBed::new(network, 1, EchoMachine::default());
         bed.connect(1, ForwardingMachine).await;
         let texts: Vec<String> = (0..150).map(|it| it.to_string()).collect();
@@ -163,7 +163,7 @@ async fn sure_messages_arrive_once_and_in_order_whatever_the_network_does() {
 
 #[tokio::test]
 async fn a_hundred_players_change_their_ports_and_stay_connected_to_either_of_two_reactors() {
-    let network = Network::new(7, 10, (Span::from_millis(2), Span::from_millis(3)));
+    let network = TestNetwork::new(7, 10, (Span::from_millis(2), Span::from_millis(3)));
     let mut bed = EchoBed::new(network, 2, EchoMachine::default());
     for number in 0..100 {
         bed.connect(number, ForwardingMachine).await;
@@ -187,7 +187,7 @@ async fn a_hundred_players_change_their_ports_and_stay_connected_to_either_of_tw
 
 #[tokio::test]
 async fn without_its_reactors_a_host_is_gone_and_its_players_notice() {
-    let network = Network::new(3, 0, (Span::from_millis(2), Span::ZERO));
+    let network = TestNetwork::new(3, 0, (Span::from_millis(2), Span::ZERO));
     let mut bed = EchoBed::new(network, 1, EchoMachine::default());
     bed.connect(1, ForwardingMachine).await;
     bed.hosts.clear();
@@ -197,7 +197,7 @@ async fn without_its_reactors_a_host_is_gone_and_its_players_notice() {
 
 #[tokio::test]
 async fn closing_tells_the_other_end_the_reason() {
-    let network = Network::new(4, 0, (Span::from_millis(2), Span::ZERO));
+    let network = TestNetwork::new(4, 0, (Span::from_millis(2), Span::ZERO));
     let mut bed = EchoBed::new(network, 1, EchoMachine::default());
     bed.connect(1, ForwardingMachine).await;
     let dialer = bed.players[0].dialer.clone();
@@ -245,7 +245,7 @@ impl Machine for Ticking {
 
 #[tokio::test]
 async fn acknowledgements_ride_on_the_packets_that_leave_anyway() {
-    let network = Network::new(5, 0, (Span::from_millis(10), Span::from_millis(5)));
+    let network = TestNetwork::new(5, 0, (Span::from_millis(10), Span::from_millis(5)));
     let mut bed = Bed::<Ticking, Ticking>::new(network, 1, Ticking::default());
     bed.connect(1, Ticking::default()).await;
     bed.run(Span::from_secs(2)).await; // The handshake and its aftermath.

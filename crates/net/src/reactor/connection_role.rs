@@ -43,7 +43,7 @@ fn span(duration: Duration) -> Span {
 }
 
 /// What a connection is for.
-pub(super) enum Role<M: Machine> {
+pub(super) enum ConnectionRole<M: Machine> {
     /// A client at a host that has not shown a valid token.
     Unauthenticated(Arc<HostContext<M>>, UnauthenticatedSlot, Time),
     /// A player at a host.
@@ -103,7 +103,7 @@ pub(super) struct RoleContext<'a, M: Machine> {
     pub workers: &'a mut Workers<M>,
 }
 
-impl<M: Machine> Role<M>
+impl<M: Machine> ConnectionRole<M>
 where
     M::Msg: Message,
 {
