@@ -30,10 +30,6 @@ pub const DISK_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// the replica with the slow disk holds these records in memory.
 pub const UNSYNCED_MAX: u64 = 65_536;
 
-/// Writes to disk that may be late before announcements wait for a disk. With [`Durability::Batched`] a full stop loses
-/// only the last 100 ms, also when disks are slow.
-pub const DISK_LATE_MAX: u64 = 5;
-
 /// Bytes of a snapshot per message to a new backup, one message per [`Timing::copy`].
 pub const COPY_BYTES: usize = 64 * 1024;
 
@@ -214,6 +210,15 @@ impl ZoneConfig {
         match self.durability {
             Durability::Synced | Durability::Batched => self.timing.disk_batch,
             Durability::Lazy => self.timing.disk_lazy,
+        }
+    }
+
+    /// The time by which both disks may be late before announcements wait for them: a full stop must not lose more than
+    /// the durability says, also when disks are slow.
+    pub fn disk_late(&self) -> Span {
+        match self.durability {
+            Durability::Synced | Durability::Batched => self.timing.disk_batch.times(5),
+            Durability::Lazy => self.timing.disk_lazy.times(2),
         }
     }
 

@@ -128,7 +128,7 @@ pub enum PostItem {
     },
     /// A letter that leaves its zone.
     Letter {
-        /// The object or place it is for.
+        /// The object, place or world it is for.
         to: Addressee,
         /// The letter, encoded by the game.
         letter: ByteBuf,

@@ -7,7 +7,7 @@ mod recruiting;
 
 use super::context::PrimaryContext;
 use crate::carrier_update::CarrierUpdate;
-use crate::config::{APPEND_BYTES_MAX, DISK_LATE_MAX, Durability, LATE_MAX, UNSYNCED_MAX};
+use crate::config::{APPEND_BYTES_MAX, Durability, LATE_MAX, UNSYNCED_MAX};
 use crate::core::{Core, DirectoryQuery, ReplicaTimer};
 use crate::leadership::Leadership;
 use crate::msg::BetweenReplicas;
@@ -142,7 +142,7 @@ impl Replication {
     /// lose more than a moment, and a replica whose disk is slow must not hold records without end.
     fn disks_allow(&self, core: &Core, follower: &Follower) -> Index {
         let (persisted, synced) = (core.disk.persisted, follower.synced);
-        let late = core.config.disk_pause().times(DISK_LATE_MAX);
+        let late = core.config.disk_late();
         let is_late = persisted.max(synced) < self.disk_mark.0 && late < core.now.since(self.disk_mark.1);
         let by_time = if is_late { persisted.max(synced) } else { Index::MAX };
         by_time.min(persisted.min(synced).saturating_add(UNSYNCED_MAX))
