@@ -1,5 +1,5 @@
 //! Reactors: the threads on which everything happens that must be fast. A reactor owns sockets with their QUIC connections
-//! ([`port`]) and the workers of machines; it handles whole batches per turn.
+//! (its ports) and the workers of machines; it handles whole batches per turn.
 //!
 //! One turn: receive packets, decrypt and decode them, hand messages to machines, wake the machines that are due, send what they
 //! pushed, encrypt, send packets. Then it sleeps until a packet, an input of another thread, or a deadline. At most one wake
