@@ -1,8 +1,10 @@
 //! A host, as its connections need it: its zones, and which players it admits.
 
 use crate::close::Close;
+use crate::frame::{self, Control};
 use crate::link_router::LinkRouter;
 use crate::rate_limiter::RateLimiter;
+use crate::send_queue::SendQueue;
 use machine::Machine;
 use std::time::Duration;
 
@@ -80,5 +82,18 @@ impl PlayerAllowance {
     /// Counts a message of this many bytes if the player may send it. Returns whether it may.
     pub fn try_pay(&mut self, bytes: usize) -> bool {
         self.messages.try_take(1.0) && self.bytes.try_take(bytes as f64)
+    }
+}
+
+/// Answers a control frame of a player, over any transport.
+pub(crate) fn on_player_control(queue: &SendQueue, message: &[u8]) -> Result<(), Close> {
+    match frame::open_control(message) {
+        Ok(Control::Ping(number)) => {
+            queue.sure(frame::control(&Control::Pong(number)));
+            queue.wake();
+            Ok(())
+        }
+        Ok(Control::Pong(_)) => Ok(()),
+        _ => Err(Close::Protocol),
     }
 }

@@ -4,7 +4,9 @@
 
 use crate::close::Close;
 use crate::frame::{self, Assembler, Control, PLAYER_FRAME_MAX, VERSION};
-use crate::host_context::{AuthenticatedClient, HELLO_MAX, HELLO_TIMEOUT, HostContext, PlayerAllowance};
+use crate::host_context::{
+    AuthenticatedClient, HELLO_MAX, HELLO_TIMEOUT, HostContext, PlayerAllowance, on_player_control,
+};
 use crate::link_router::RemoteEnd;
 use crate::pipe::{MessageSink, MessageStream, SocketMessage, TransportKind, close_socket, write};
 use crate::send_queue::{SendLimits, SendQueue};
@@ -208,7 +210,7 @@ where
         self.pay(body.len()).await;
         let (zone, message) = frame::open(&body).map_err(|_| Close::Protocol)?;
         if zone == frame::CONTROL {
-            return self.on_control(message);
+            return on_player_control(&self.queue, message);
         }
         let msg = M::Msg::decode(message).map_err(|_| Close::Protocol)?;
         if !self.context.authenticator.permits(&self.client, &msg) {
@@ -225,18 +227,6 @@ where
     async fn pay(&mut self, bytes: usize) {
         if let Some(wait) = self.allowance.pay(bytes) {
             tokio::time::sleep(wait).await;
-        }
-    }
-
-    fn on_control(&self, message: &[u8]) -> Result<(), Close> {
-        match frame::open_control(message) {
-            Ok(Control::Ping(number)) => {
-                self.queue.sure(frame::control(&Control::Pong(number)));
-                self.queue.wake();
-                Ok(())
-            }
-            Ok(Control::Pong(_)) => Ok(()),
-            _ => Err(Close::Protocol),
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::connection_limits::UnauthenticatedSlot;
 use crate::dial::TrafficCounters;
 use crate::endpoint::{ALPN_PLAYERS, ALPN_WEB};
 use crate::frame::{self, Control, HOST_FRAME_MAX, PLAYER_FRAME_MAX, VERSION};
-use crate::host_context::{AuthenticatedClient, HELLO_MAX, HELLO_TIMEOUT, HostContext, PlayerAllowance};
+use crate::host_context::{
+    AuthenticatedClient, HELLO_MAX, HELLO_TIMEOUT, HostContext, PlayerAllowance, on_player_control,
+};
 use crate::link_router::RemoteEnd;
 use crate::mesh::{self, HostHello};
 use crate::pipe::TransportKind;
@@ -415,7 +417,7 @@ where
     ) -> Result<(), Close> {
         let (zone, message) = frame::open(body).map_err(|_| Close::Protocol)?;
         if zone == frame::CONTROL {
-            return on_player_control(framed, message);
+            return on_player_control(&framed.queue, message);
         }
         let msg = M::Msg::decode(message).map_err(|_| Close::Protocol)?;
         if !self.context.authenticator.permits(&self.client, &msg) {
@@ -425,18 +427,6 @@ where
         let from = address::player(self.client.player);
         context.workers.deliver(context.now, &handle, Inbound::Recv(from, framed.queue.id(), msg, None));
         Ok(())
-    }
-}
-
-fn on_player_control(framed: &FramedConnection, message: &[u8]) -> Result<(), Close> {
-    match frame::open_control(message) {
-        Ok(Control::Ping(number)) => {
-            framed.queue.sure(frame::control(&Control::Pong(number)));
-            framed.queue.wake();
-            Ok(())
-        }
-        Ok(Control::Pong(_)) => Ok(()),
-        _ => Err(Close::Protocol),
     }
 }
 

@@ -197,7 +197,7 @@ impl Primary {
             }
             BetweenReplicas::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
             BetweenReplicas::Heard { sent, synced } => {
-                self.replication.on_heard(&mut cx, from, sent, synced);
+                self.replication.on_heard(&mut cx, (from, epoch), sent, synced);
                 self.advance(&mut cx); // The backup's disk may have caught up.
             }
             BetweenReplicas::LogEnd { epoch: last, index } => {

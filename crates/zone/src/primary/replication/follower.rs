@@ -37,6 +37,13 @@ impl Follower {
         Self { address, since, confirmed: false, sent: at, acked: at, synced: 0, heard: now, invited: now }
     }
 
+    /// Notes how far the follower's disk is. A datagram of an earlier epoch may be about other records.
+    pub(super) fn note_synced(&mut self, synced: Index, epoch: Epoch) {
+        if self.confirmed && self.since <= epoch {
+            self.synced = self.synced.max(synced.min(self.sent));
+        }
+    }
+
     /// Takes in an acknowledgement. Returns whether it is the first, which says where to begin.
     pub(super) fn acknowledge(&mut self, acked: Acknowledgement, now: Time) -> bool {
         let first = !std::mem::replace(&mut self.confirmed, true);
@@ -116,5 +123,22 @@ impl ReplicationMode {
                 Some(follower)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_answer_of_an_earlier_epoch_says_nothing_about_the_disk() {
+        let mut follower = Follower::new(Address(7), 90, Epoch(4), Time::ZERO);
+        follower.note_synced(80, Epoch(4)); // It has not confirmed where its log ends.
+        assert_eq!(follower.synced, 0);
+        follower.acknowledge(Acknowledgement { epoch: Epoch(4), index: 90, synced: 85 }, Time::ZERO);
+        follower.note_synced(100, Epoch(3));
+        assert_eq!(follower.synced, 85);
+        follower.note_synced(100, Epoch(4)); // More than it was sent.
+        assert_eq!(follower.synced, 90);
     }
 }

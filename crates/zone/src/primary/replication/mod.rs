@@ -291,9 +291,15 @@ impl Replication {
     }
 
     /// The follower answers a beacon.
-    pub(super) fn on_heard(&mut self, cx: &mut PrimaryContext<'_>, from: Address, sent: Time, synced: Index) {
+    pub(super) fn on_heard(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        (from, epoch): (Address, Epoch),
+        sent: Time,
+        synced: Index,
+    ) {
         let Some(follower) = self.mode.follower().filter(|it| it.address == from) else { return };
-        follower.synced = follower.synced.max(synced);
+        follower.note_synced(synced, epoch);
         // The follower was alive when it got the beacon, at the earliest when that was sent: a slow answer proves no
         // more.
         follower.heard = follower.heard.max(sent.min(cx.now()));
