@@ -12,6 +12,7 @@ use quinn_proto::{
     Connection, ConnectionError, Dir, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
 };
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::time::Instant;
 
 /// Bytes read from a stream at once.
@@ -80,6 +81,8 @@ pub(super) struct FramedConnection {
     check: Option<DeliveryCheck>,
     /// The shortest round trip so far. Later ones contain the time for which acknowledgements are held back.
     least_round_trip: Span,
+    /// Address of the other end, and the times it asked whether this one is reachable, when last looked at.
+    path: Option<(SocketAddr, u64)>,
     /// Packets that QUIC had given up for lost, when last looked at.
     lost_before: u64,
     /// Something was written, or a timer fired, since packets were last sent.
@@ -116,6 +119,7 @@ impl FramedConnection {
             free_until: now + BULK_FOR,
             check: None,
             least_round_trip: Span::MAX,
+            path: None,
             lost_before: 0,
             must_transmit: false,
         }
@@ -149,6 +153,7 @@ impl FramedConnection {
                 Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => (),
             }
         }
+        self.look_for_new_path(now);
         self.look_for_acknowledgement(now);
         Ok(progress)
     }
@@ -334,6 +339,14 @@ impl FramedConnection {
         if let Some(check) = self.check.filter(|it| it.at <= now) {
             let next = DeliveryCheck { at: self.next_check(now), left: check.left - 1, ..check };
             self.check = (0 < next.left).then_some(next);
+        }
+    }
+
+    /// Holds nothing back while a changed address is validated: QUIC gives the new path up after about 100 ms.
+    fn look_for_new_path(&mut self, now: Time) {
+        let path = (self.quic.remote_address(), self.quic.stats().frame_rx.path_challenge);
+        if self.path.replace(path).is_some_and(|before| before != path) {
+            self.free_until = self.free_until.max(now + BULK_FOR);
         }
     }
 
