@@ -51,8 +51,8 @@ impl Audience {
                     self.unannounced.count_announced(*object);
                     cx.update_carrier(CarrierUpdate::Remove(*object));
                     self.detach_removed_avatar(cx, *object);
-                    for viewer in self.views.forget_object(*object) {
-                        updates.entry(viewer).or_default().gone.push((*object, *version));
+                    for client in self.views.forget_object(*object) {
+                        updates.entry(client).or_default().gone.push((*object, *version));
                     }
                 }
                 Change::Elsewhere(written) => self.add_elsewhere(cx, place, written, &mut updates),
@@ -81,15 +81,15 @@ impl Audience {
         if !self.views.is_known(object) {
             // Objects move between updates of the index: bring it up to date before asking what is near.
             core.state.objects.refresh(now);
-            for viewer in self.viewers_near(core, motion.position_at(now), core.config.view()) {
-                self.views.add(viewer, object);
+            for client in self.clients_near(core, motion.position_at(now), core.config.view()) {
+                self.views.add(client, object);
             }
         }
-        self.add_for_viewers(place, object, updates);
+        self.add_for_clients(place, object, updates);
     }
 
-    fn add_for_viewers(&self, place: usize, object: ObjectId, updates: &mut ClientUpdates) {
-        for &address in self.views.viewers(object) {
+    fn add_for_clients(&self, place: usize, object: ObjectId, updates: &mut ClientUpdates) {
+        for &address in self.views.clients(object) {
             let Some(viewer) = self.sessions.viewer(address, object) else { continue };
             updates.entry(address).or_default().shown.push((place, viewer));
         }
@@ -111,15 +111,15 @@ impl Audience {
             return;
         }
         let Some(state) = state else {
-            for viewer in self.views.viewers(*object).to_vec() {
-                updates.entry(viewer).or_default().gone.push((*object, *version));
+            for client in self.views.clients(*object).to_vec() {
+                updates.entry(client).or_default().gone.push((*object, *version));
             }
             return self.lose_ghost(cx, *object, *version);
         };
         let motion = newer(&known.motion, *motion);
         let known =
             ObjectSnapshot { object: *object, incarnation, version: *version, motion, state: state.clone() };
-        self.add_for_viewers(place, *object, updates);
+        self.add_for_clients(place, *object, updates);
         self.borders.change(cx, *zone, known);
     }
 
@@ -138,7 +138,7 @@ impl Audience {
             Hearers::Near(place, reach) => {
                 let now = core.world_now();
                 core.state.objects.refresh(now);
-                self.viewers_near(core, place, reach)
+                self.clients_near(core, place, reach)
             }
         }
     }

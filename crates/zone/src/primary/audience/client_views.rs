@@ -18,57 +18,57 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct ClientViews {
     known: BTreeMap<Address, BTreeSet<ObjectId>>,
-    viewers: FxHashMap<ObjectId, Vec<Address>>,
+    clients: FxHashMap<ObjectId, Vec<Address>>,
 }
 
 impl ClientViews {
-    pub(super) fn add(&mut self, viewer: Address, object: ObjectId) {
-        if self.known.entry(viewer).or_default().insert(object) {
-            self.viewers.entry(object).or_default().push(viewer);
+    pub(super) fn add(&mut self, client: Address, object: ObjectId) {
+        if self.known.entry(client).or_default().insert(object) {
+            self.clients.entry(object).or_default().push(client);
         }
     }
 
-    fn remove(&mut self, viewer: Address, object: ObjectId) {
-        if self.known.get_mut(&viewer).is_some_and(|it| it.remove(&object)) {
-            self.drop_viewer(viewer, object);
+    fn remove(&mut self, client: Address, object: ObjectId) {
+        if self.known.get_mut(&client).is_some_and(|it| it.remove(&object)) {
+            self.drop_client(client, object);
         }
     }
 
     /// Forgets a client and its view.
-    pub(super) fn forget_viewer(&mut self, viewer: Address) {
-        for object in self.known.remove(&viewer).unwrap_or_default() {
-            self.drop_viewer(viewer, object);
+    pub(super) fn forget_client(&mut self, client: Address) {
+        for object in self.known.remove(&client).unwrap_or_default() {
+            self.drop_client(client, object);
         }
     }
 
     /// Forgets an object; returns the clients that knew it.
     pub(super) fn forget_object(&mut self, object: ObjectId) -> Vec<Address> {
-        let viewers = self.viewers.remove(&object).unwrap_or_default();
-        for viewer in &viewers {
-            if let Some(known) = self.known.get_mut(viewer) {
+        let clients = self.clients.remove(&object).unwrap_or_default();
+        for client in &clients {
+            if let Some(known) = self.known.get_mut(client) {
                 known.remove(&object);
             }
         }
-        viewers
+        clients
     }
 
-    pub(super) fn viewers(&self, object: ObjectId) -> &[Address] {
-        self.viewers.get(&object).map_or(&[], Vec::as_slice)
+    pub(super) fn clients(&self, object: ObjectId) -> &[Address] {
+        self.clients.get(&object).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn is_known(&self, object: ObjectId) -> bool {
-        self.viewers.contains_key(&object)
+        self.clients.contains_key(&object)
     }
 
-    fn known(&self, viewer: Address) -> impl Iterator<Item = ObjectId> {
-        self.known.get(&viewer).into_iter().flatten().copied()
+    fn known(&self, client: Address) -> impl Iterator<Item = ObjectId> {
+        self.known.get(&client).into_iter().flatten().copied()
     }
 
-    fn drop_viewer(&mut self, viewer: Address, object: ObjectId) {
-        let Some(viewers) = self.viewers.get_mut(&object) else { return };
-        viewers.retain(|&it| it != viewer);
-        if viewers.is_empty() {
-            self.viewers.remove(&object);
+    fn drop_client(&mut self, client: Address, object: ObjectId) {
+        let Some(clients) = self.clients.get_mut(&object) else { return };
+        clients.retain(|&it| it != client);
+        if clients.is_empty() {
+            self.clients.remove(&object);
         }
     }
 }
@@ -95,7 +95,7 @@ impl Audience {
         let now = cx.world_now();
         cx.core.state.objects.refresh(now);
         self.borders.refresh(now);
-        self.views.forget_viewer(address);
+        self.views.forget_client(address);
         let Some(centre) = self.place_of(cx.core, avatar, now) else { return Vec::new() };
         let objects = self.announced_near(cx.core, centre, cx.core.config.view(), now);
         self.add_to_view(cx.core, address, &objects)
@@ -105,7 +105,7 @@ impl Audience {
         let Some(centre) = self.place_of(cx.core, avatar, now) else { return };
         let view = cx.core.config.view();
         let mut fresh = self.announced_near(cx.core, centre, view, now);
-        fresh.retain(|&it| !self.views.viewers(it).contains(&address));
+        fresh.retain(|&it| !self.views.clients(it).contains(&address));
         let shown = self.add_to_view(cx.core, address, &fresh);
         let far = with_slack(view);
         let is_far = |it: &ObjectId| {
@@ -153,17 +153,17 @@ impl Audience {
     }
 
     /// The clients whose avatars are near a place, sorted by address.
-    pub(super) fn viewers_near(&self, core: &mut Core, place: Position, reach: Distance) -> Vec<Address> {
+    pub(super) fn clients_near(&self, core: &mut Core, place: Position, reach: Distance) -> Vec<Address> {
         let now = core.world_now();
-        let mut viewers = Vec::new();
+        let mut clients = Vec::new();
         core.state.objects.visit(place, reach, now, &mut |object, motion| {
             if place.is_within(reach, motion.position_at(now)) {
-                viewers.extend(self.sessions.of_avatar(object));
+                clients.extend(self.sessions.of_avatar(object));
             }
         });
-        viewers.sort_unstable();
-        viewers.dedup();
-        viewers
+        clients.sort_unstable();
+        clients.dedup();
+        clients
     }
 
     /// An object of this zone, or the ghost of another zone's object.

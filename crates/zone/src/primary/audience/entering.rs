@@ -42,7 +42,7 @@ impl Audience {
         address: Address,
     ) -> Option<PlayerId> {
         let player = self.sessions.remove(address)?;
-        self.views.forget_viewer(address);
+        self.views.forget_client(address);
         cx.update_carrier(CarrierUpdate::Unsubscribe(address));
         Some(player)
     }

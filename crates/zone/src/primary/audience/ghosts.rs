@@ -100,7 +100,7 @@ impl Audience {
     fn show_ghost(&self, cx: &mut PrimaryContext<'_>, object: ObjectId) {
         let Some(it) = self.ghosts().get(object) else { return };
         let mut audiences: BTreeMap<Viewer, Vec<Address>> = BTreeMap::new();
-        for &address in self.views.viewers(object) {
+        for &address in self.views.clients(object) {
             let Some(viewer) = self.sessions.viewer(address, object) else { continue };
             audiences.entry(viewer).or_default().push(address);
         }
@@ -144,8 +144,8 @@ impl Audience {
     fn hide_ghost(&mut self, cx: &mut PrimaryContext<'_>, object: ObjectId) {
         self.borders.remove(object);
         cx.update_carrier(CarrierUpdate::Remove(object));
-        for viewer in self.views.forget_object(object) {
-            cx.send_client(viewer, ToPlayer::Views { shown: Vec::new(), hidden: vec![object] });
+        for client in self.views.forget_object(object) {
+            cx.send_client(client, ToPlayer::Views { shown: Vec::new(), hidden: vec![object] });
         }
     }
 
@@ -155,8 +155,8 @@ impl Audience {
         cx.update_carrier(CarrierUpdate::Remove(object));
         let gone = vec![(object, version)];
         let update = ToPlayer::Told { index: 0, shown: Vec::new(), gone, notices: Vec::new() };
-        for viewer in self.views.forget_object(object) {
-            cx.send_client(viewer, update.clone());
+        for client in self.views.forget_object(object) {
+            cx.send_client(client, update.clone());
         }
     }
 
