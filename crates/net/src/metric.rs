@@ -15,7 +15,7 @@ pub(crate) fn ended(why: Close) {
     metrics::counter!("ecumene_connections_ended_total", "why" => label(why)).increment(1);
 }
 
-pub(crate) fn thinned() {
+pub(crate) fn datagram_ignored() {
     metrics::counter!("ecumene_datagrams_ignored_total").increment(1);
 }
 

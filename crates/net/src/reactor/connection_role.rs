@@ -403,7 +403,7 @@ where
         body: &Bytes,
     ) -> Result<(), Close> {
         if !self.allowance.try_pay(body.len()) {
-            metric::thinned();
+            metric::datagram_ignored();
             return Ok(());
         }
         self.take(context, framed, body)
