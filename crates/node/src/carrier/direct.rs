@@ -200,12 +200,12 @@ impl Policy for GradedPolicy<'_> {
         self.policy.reach()
     }
 
-    fn relevance(&self, sight: &SubjectView) -> f32 {
-        let graded = self.policy.relevance(sight);
+    fn relevance(&self, view: &SubjectView) -> f32 {
+        let graded = self.policy.relevance(view);
         let (Some(grade), Some(observer), Some(subject)) = (
             self.grade,
-            self.object_in_slot[sight.observer.index()],
-            self.object_in_slot[sight.subject.index()],
+            self.object_in_slot[view.observer.index()],
+            self.object_in_slot[view.subject.index()],
         ) else {
             return graded;
         };
