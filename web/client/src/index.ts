@@ -4,7 +4,7 @@ export { DecodeError, Reader, Writer } from "./bytes.ts";
 export { type Control, decodeControl, encodeControl } from "./control.ts";
 export { Events } from "./events.ts";
 export { FrameStream, decodeBody, encodeFrame, framesOf } from "./frame.ts";
-export type { HostEntry, Link, TransportKind } from "./link.ts";
+export type { HostConnection, HostEntry, TransportKind } from "./host_connection.ts";
 export { Lobby, LobbyError, type Pass, type SessionAnswer, type WorldInfo, type ZoneInfo } from "./lobby.ts";
 export { type Motion, type Vector, angleOf, headingOf, positionAt } from "./motion.ts";
 export { type Key, type ObjectId, idOf, keyOf } from "./object.ts";
@@ -15,4 +15,4 @@ export { type ToPlayer, type Outcome, type FromPlayer, decodeToPlayer, encodeFro
 export { Session, type SessionEnd } from "./session.ts";
 export { Track } from "./track.ts";
 export { type ViewObject, View } from "./view.ts";
-export { type Answer, type GameModule, type Status, World, type WorldEvents, type WorldState } from "./world.ts";
+export { type ActionResult, type GameModule, type Status, World, type WorldEvents, type WorldState } from "./world.ts";

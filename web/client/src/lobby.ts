@@ -1,6 +1,6 @@
 // Requests to the lobby: log-in, sessions, hosts (docs/net.md).
 
-import type { HostEntry } from "./link.ts";
+import type { HostEntry } from "./host_connection.ts";
 
 /** Proves to the lobby who a player is, for 30 days. */
 export interface Pass {

@@ -11,7 +11,7 @@ export interface Address {
 }
 
 /** The last record of a zone that the player has received. */
-export interface Seen {
+export interface LastRecord {
   zone: number;
   epoch: number;
   index: number;
@@ -19,7 +19,7 @@ export interface Seen {
 
 /** A message from a player to a zone. */
 export type FromPlayer =
-  | { kind: "Enter"; player: bigint; session: bigint; name: string; seen: Seen | null }
+  | { kind: "Enter"; player: bigint; session: bigint; name: string; seen: LastRecord | null }
   | { kind: "Act"; number: number; acked: number; motion: Motion; action: Uint8Array }
   | { kind: "Move"; motion: Motion }
   | { kind: "Ack"; acked: number }

@@ -5,11 +5,18 @@
 
 import { type Control, PROTOCOL_VERSION, decodeControl, encodeControl } from "./control.ts";
 import { decodeBody, encodeFrame } from "./frame.ts";
-import { ENDINGS, type Ending, type HostEntry, type Link, type LinkEvents, type TransportKind } from "./link.ts";
+import {
+  ENDINGS,
+  type Ending,
+  type HostConnection,
+  type HostConnectionEvents,
+  type HostEntry,
+  type TransportKind,
+} from "./host_connection.ts";
 import { type Lobby, LobbyError, type SessionAnswer } from "./lobby.ts";
 import type { Lane } from "./player/player.ts";
-import { WebSocketLink } from "./websocket.ts";
-import { WebTransportLink, hasWebTransport } from "./webtransport.ts";
+import { WebSocketConnection } from "./websocket.ts";
+import { WebTransportConnection, hasWebTransport } from "./webtransport.ts";
 
 /** The most connected hosts in a world of one zone: the primary's, the backup's, and one spare. */
 const HOSTS_MAX = 3;
@@ -46,7 +53,7 @@ export interface SessionEvents {
 
 interface Connection {
   entry: HostEntry;
-  link: Link;
+  transport: HostConnection;
   number: number;
   zones: number[] | null;
   deadline: ReturnType<typeof setTimeout>;
@@ -93,24 +100,24 @@ export class Session {
   }
 
   status(): HostStatus[] {
-    return [...this.connections.values()].map(({ entry, link, zones, rtt }) => {
-      return { host: entry.host, transport: link.kind, isUp: zones !== null, rtt };
+    return [...this.connections.values()].map(({ entry, transport, zones, rtt }) => {
+      return { host: entry.host, transport: transport.kind, isUp: zones !== null, rtt };
     });
   }
 
   /** Bytes received and sent since the beginning. */
   traffic(): { in: number; out: number } {
     const sum = { ...this.past };
-    for (const { link } of this.connections.values()) {
-      sum.in += link.bytesIn;
-      sum.out += link.bytesOut;
+    for (const { transport } of this.connections.values()) {
+      sum.in += transport.bytesIn;
+      sum.out += transport.bytesOut;
     }
     return sum;
   }
 
   send(host: number, zone: number, lane: Lane, message: Uint8Array): void {
     const connection = this.connections.get(host);
-    if (connection?.zones?.includes(zone)) connection.link.send(lane, encodeFrame(zone, message));
+    if (connection?.zones?.includes(zone)) connection.transport.send(lane, encodeFrame(zone, message));
   }
 
   /** Asks the lobby again for hosts: the primary may be on a host that is not connected. */
@@ -122,7 +129,7 @@ export class Session {
     this.ended = true;
     clearInterval(this.pinging);
     if (this.retry !== null) clearTimeout(this.retry);
-    [...this.connections.values()].forEach(({ link }) => link.close());
+    [...this.connections.values()].forEach(({ transport }) => transport.close());
   }
 
   // Connecting.
@@ -140,7 +147,7 @@ export class Session {
       const found = this.connections.get(entry.host);
       return found?.number === number ? found : undefined;
     };
-    const events: LinkEvents = {
+    const events: HostConnectionEvents = {
       opened: () => this.hello(entry),
       received: (body) => {
         const connection = current();
@@ -148,22 +155,22 @@ export class Session {
       },
       ended: (ending) => this.onEnded(current(), ending),
     };
-    let link: Link;
+    let transport: HostConnection;
     try {
-      link = this.open(entry, events);
+      transport = this.open(entry, events);
     } catch (error) {
       // A malformed address, or one that this page may not reach: the other transport may work.
       this.onFailed(String(error));
       return;
     }
-    const deadline = setTimeout(() => link.close(), WELCOME_WITHIN);
-    const connection = { entry, link, number, zones: null, deadline, pinged: new Map(), heard: Date.now(), rtt: null };
+    const deadline = setTimeout(() => transport.close(), WELCOME_WITHIN);
+    const connection = { entry, transport, number, zones: null, deadline, pinged: new Map(), heard: Date.now(), rtt: null };
     this.connections.set(entry.host, connection);
   }
 
-  private open(entry: HostEntry, events: LinkEvents): Link {
-    if (this.preferred === "webtransport") return new WebTransportLink(entry, events);
-    return new WebSocketLink(entry.websocket, events);
+  private open(entry: HostEntry, events: HostConnectionEvents): HostConnection {
+    if (this.preferred === "webtransport") return new WebTransportConnection(entry, events);
+    return new WebSocketConnection(entry.websocket, events);
   }
 
   private hello({ host, token }: HostEntry): void {
@@ -171,7 +178,7 @@ export class Session {
   }
 
   private sendControl(host: number, control: Control): void {
-    this.connections.get(host)?.link.send("sure", encodeFrame(0, encodeControl(control)));
+    this.connections.get(host)?.transport.send("sure", encodeFrame(0, encodeControl(control)));
   }
 
   // Receiving.
@@ -184,7 +191,7 @@ export class Session {
       if (connection.zones !== null) this.events.received(connection.entry.host, zone, connection.number, message);
     } catch (error) {
       console.warn("a host sent what is no message", error);
-      connection.link.close();
+      connection.transport.close();
     }
   }
 
@@ -212,10 +219,10 @@ export class Session {
 
   private onEnded(connection: Connection | undefined, { code, reason }: Ending): void {
     if (connection === undefined) return this.onFailed(reason);
-    const { entry, link, zones, number, deadline } = connection;
+    const { entry, transport, zones, number, deadline } = connection;
     clearTimeout(deadline);
     this.connections.delete(entry.host);
-    this.past = { in: this.past.in + link.bytesIn, out: this.past.out + link.bytesOut };
+    this.past = { in: this.past.in + transport.bytesIn, out: this.past.out + transport.bytesOut };
     if (zones !== null) this.events.down(entry.host, zones, number);
     if (code === ENDINGS.superseded) return this.end("superseded", reason);
     if (zones !== null) this.hurry();
@@ -282,7 +289,7 @@ export class Session {
   private ping(): void {
     for (const connection of [...this.connections.values()]) {
       if (connection.zones === null) continue;
-      if (PONG_WITHIN < Date.now() - connection.heard) connection.link.close();
+      if (PONG_WITHIN < Date.now() - connection.heard) connection.transport.close();
       else this.pingOne(connection);
     }
   }

@@ -7,7 +7,7 @@ import { Track } from "./track.ts";
 /** Other objects are drawn this long ago, ms: the usual delay of a new motion. */
 const DELAY = 100;
 
-/** An object in sight. It is the same value from frame to frame, as long as it stays in sight. */
+/** An object in sight. It is the same value at each drawing, as long as it stays in sight. */
 export interface ViewObject<Shown> {
   readonly key: Key;
   readonly object: ObjectId;
@@ -28,7 +28,7 @@ export interface ViewOptions<Shown> {
 export class View<Shown> {
   readonly objects = new Map<Key, ViewObject<Shown>>();
   private readonly options: ViewOptions<Shown>;
-  /** Objects that were in sight before `forgetAll`: dropped unless they are seen again before the next frame. */
+  /** Objects that were in sight before `forgetAll`: dropped unless they are seen again before the next drawing. */
   private before = new Map<Key, ViewObject<Shown>>();
   private last: number | null = null;
   private worldNow = 0;

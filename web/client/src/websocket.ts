@@ -1,7 +1,7 @@
 // A connection over WebSocket: for browsers and networks without WebTransport.
 
 import { framesOf } from "./frame.ts";
-import type { Ending, Link, LinkEvents } from "./link.ts";
+import type { Ending, HostConnection, HostConnectionEvents } from "./host_connection.ts";
 import type { Lane } from "./player/player.ts";
 
 /** Added to our codes: WebSocket reserves smaller codes for itself. */
@@ -10,15 +10,15 @@ const CODE_BASE = 4000;
 /** While more bytes than this wait to be sent, `latest` frames are dropped: newer ones follow. */
 const WAITING_MAX = 8 * 1024;
 
-export class WebSocketLink implements Link {
+export class WebSocketConnection implements HostConnection {
   readonly kind = "websocket";
   bytesIn = 0;
   bytesOut = 0;
   private readonly socket: WebSocket;
-  private readonly events: LinkEvents;
+  private readonly events: HostConnectionEvents;
   private ended = false;
 
-  constructor(url: string, events: LinkEvents) {
+  constructor(url: string, events: HostConnectionEvents) {
     this.events = events;
     this.socket = new WebSocket(url);
     this.socket.binaryType = "arraybuffer";

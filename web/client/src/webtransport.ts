@@ -1,19 +1,19 @@
 // A connection over WebTransport: one stream for the lane `sure`, datagrams for the lane `latest`.
 
 import { FrameStream, framesOf } from "./frame.ts";
-import type { Ending, HostEntry, Link, LinkEvents } from "./link.ts";
+import type { Ending, HostEntry, HostConnection, HostConnectionEvents } from "./host_connection.ts";
 import type { Lane } from "./player/player.ts";
 
 export function hasWebTransport(): boolean {
   return typeof WebTransport === "function";
 }
 
-export class WebTransportLink implements Link {
+export class WebTransportConnection implements HostConnection {
   readonly kind = "webtransport";
   bytesIn = 0;
   bytesOut = 0;
   private readonly transport: WebTransport;
-  private readonly events: LinkEvents;
+  private readonly events: HostConnectionEvents;
   private sure: WritableStreamDefaultWriter<Uint8Array> | null = null;
   private datagrams: WritableStreamDefaultWriter<Uint8Array> | null = null;
   /** The newest `latest` frame, while an older one is still being written. */
@@ -21,7 +21,7 @@ export class WebTransportLink implements Link {
   private sending = false;
   private ended = false;
 
-  constructor(entry: HostEntry, events: LinkEvents) {
+  constructor(entry: HostEntry, events: HostConnectionEvents) {
     this.events = events;
     this.transport = new WebTransport(`https://${entry.address}/play`, {
       serverCertificateHashes: [{ algorithm: "sha-256", value: unhex(entry.certificate) }],

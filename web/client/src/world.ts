@@ -1,7 +1,7 @@
 // A world that the player has joined: the player's state machine, its connections, and its view, for any game.
 
 import { Events } from "./events.ts";
-import type { TransportKind } from "./link.ts";
+import type { TransportKind } from "./host_connection.ts";
 import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
 import type { Motion, Vector } from "./motion.ts";
 import { type Key, type ObjectId } from "./object.ts";
@@ -33,7 +33,7 @@ export interface WorldOptions<Shown> {
 }
 
 /** The result of an action. */
-export type Answer<Refusal> =
+export type ActionResult<Refusal> =
   | { kind: "done" }
   | { kind: "refused"; refusal: Refusal }
   /** The game has a fault, the zone was busy, or too many actions were unanswered; nothing happened. */
@@ -46,7 +46,7 @@ export interface WorldEvents<Action, Notice, Refusal> {
   searching: null;
   notice: { notice: Notice };
   /** The result of an action, `took` ms after `act`, including any failover in between. */
-  answered: { id: number; action: Action; answer: Answer<Refusal>; took: number };
+  answered: { id: number; action: Action; answer: ActionResult<Refusal>; took: number };
   /** An event moved the avatar, or the zone corrected a move. */
   corrected: { motion: Motion };
   closed: { why: Closed };
@@ -151,7 +151,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     return this.predictions.pending;
   }
 
-  /** Moves all objects in the view to their present positions. Call it once per frame, before drawing. */
+  /** Moves all objects in the view to their present positions. Call it before each drawing. */
   update(): void {
     this.view.update(this.now, this.player.me, this.player.motion);
   }
@@ -177,13 +177,13 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
   // Acting.
 
   /** Sends an action. `overlay` stays in `pending` until the result arrives. */
-  async act(action: Action, overlay: Overlay | null = null): Promise<Answer<Refusal>> {
+  async act(action: Action, overlay: Overlay | null = null): Promise<ActionResult<Refusal>> {
     const asked = performance.now();
     const id = this.player.act(asked, this.game.encodeAction(action));
     this.schedule();
     if (id === null) return { kind: "failed", why: "too much at once: wait for an answer" };
     const outcome = await this.predictions.add({ id, action, overlay, asked });
-    return this.answerOf(outcome);
+    return this.resultOf(outcome);
   }
 
   /** Changes the avatar's velocity (mm/s) and heading (65536ths of a turn). */
@@ -304,10 +304,10 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
 
   private onAnswered({ id, outcome, took }: Extract<PlayerEvent, { kind: "Answered" }>): void {
     const pending = this.predictions.answered(id, outcome);
-    if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.answerOf(outcome), took });
+    if (pending !== undefined) this.emit("answered", { id, action: pending.action, answer: this.resultOf(outcome), took });
   }
 
-  private answerOf(outcome: Outcome): Answer<Refusal> {
+  private resultOf(outcome: Outcome): ActionResult<Refusal> {
     switch (outcome.kind) {
       case "Done":
         return { kind: "done" };

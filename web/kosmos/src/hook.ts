@@ -3,7 +3,7 @@
 
 import { idOf } from "@ecumene/client";
 import type { Terms } from "./game/player_actions.ts";
-import { type KosmosAnswer, type Shown, meOf } from "./game/kosmos.ts";
+import { type KosmosResult, type Shown, meOf } from "./game/kosmos.ts";
 import type { Play } from "./game/play.ts";
 
 /** An object, as plain data. Metres; x to the east, y to the north. */
@@ -25,13 +25,13 @@ export interface KosmosHook {
   stop(): void;
   /** Walks to a place; true on arrival. */
   walkTo(x: number, y: number, near?: number): Promise<boolean>;
-  fire(angle: number): Promise<KosmosAnswer> | null;
-  pickUp(key: string): Promise<KosmosAnswer>;
-  drop(slot: number): Promise<KosmosAnswer>;
-  offer(to: string, terms: Terms): Promise<KosmosAnswer>;
+  fire(angle: number): Promise<KosmosResult> | null;
+  pickUp(key: string): Promise<KosmosResult>;
+  drop(slot: number): Promise<KosmosResult>;
+  offer(to: string, terms: Terms): Promise<KosmosResult>;
   /** Accepts the offer of another player. */
-  accept(from: string): Promise<KosmosAnswer> | null;
-  say(text: string): Promise<KosmosAnswer>;
+  accept(from: string): Promise<KosmosResult> | null;
+  say(text: string): Promise<KosmosResult>;
   /** Screen position of an object in sight, in pixels. */
   screen(key: string): { x: number; y: number } | null;
   /** The latest notices and results. */

@@ -1,7 +1,7 @@
 // The home: the replica that the player believes, and the last record of its zone that the player has received.
 
 import { type Key, keyOf } from "../object.ts";
-import type { ToPlayer, Seen } from "../protocol.ts";
+import type { LastRecord, ToPlayer } from "../protocol.ts";
 import type { Peer } from "./links.ts";
 
 export class Home {
@@ -71,7 +71,7 @@ export class Home {
   }
 
   /** The last record received, so that a new home sends the ones missed since. */
-  get seen(): Seen | null {
+  get seen(): LastRecord | null {
     return 0 < this.index ? { zone: this.zone, epoch: this.epoch, index: this.index } : null;
   }
 

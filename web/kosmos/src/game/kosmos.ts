@@ -1,6 +1,6 @@
 // The generated types of Kosmos, bound to the client's generic types.
 
-import type { Answer, ViewObject, World } from "@ecumene/client";
+import type { ActionResult, ViewObject, World } from "@ecumene/client";
 import type { Action, Avatar, Item, ItemKind, Notice, NpcKind, Offer, Refusal, Shown } from "../generated/kosmos.ts";
 
 export type { Action, Avatar, Item, ItemKind, Notice, NpcKind, Offer, Refusal, Shown };
@@ -13,7 +13,7 @@ export type Overlay =
 
 export type Kosmos = World<Shown, Action, Notice, Refusal, Overlay>;
 export type KosmosObject = ViewObject<Shown>;
-export type KosmosAnswer = Answer<Refusal>;
+export type KosmosResult = ActionResult<Refusal>;
 
 export type ItemName = ItemKind["kind"];
 export type NpcName = NpcKind["kind"];

@@ -15,7 +15,7 @@ import { feed, toast } from "../ui/toasts.ts";
 import { Trade } from "../ui/trade.ts";
 import { PlayerActions } from "./player_actions.ts";
 import { RecentEvents } from "./recent_events.ts";
-import { type Kosmos, type KosmosAnswer, type KosmosObject, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
+import { type Kosmos, type KosmosResult, type KosmosObject, type Notice, type Overlay, meOf, personOf } from "./kosmos.ts";
 import type { Corner } from "./region.ts";
 import { BLAST, PICK_UP_REACH, RISE_AFTER } from "./rules.ts";
 import { Steering } from "./steering.ts";
@@ -217,7 +217,7 @@ export class Play {
     return best;
   }
 
-  private report = (answer: KosmosAnswer): void => {
+  private report = (answer: KosmosResult): void => {
     if (answer.kind === "refused") toast(refusalText(answer.refusal));
     if (answer.kind === "failed") toast(answer.why);
   };
@@ -273,7 +273,7 @@ export class Play {
   }
 
   /** Fires if the launcher is loaded; holding the button fires again and again. */
-  fireNow(angle = this.padAngle ?? this.steering.angle): Promise<KosmosAnswer> | null {
+  fireNow(angle = this.padAngle ?? this.steering.angle): Promise<KosmosResult> | null {
     const own = this.world.own?.track;
     const answer = this.actions.fire(angle);
     if (answer === null || own === undefined) return null;

@@ -1,7 +1,7 @@
 // The actions of a player: checks that spare a refusal, then the action with its overlay until the result arrives.
 
 import { headingOf, idOf, type ObjectId } from "@ecumene/client";
-import { type Item, type ItemName, type Kosmos, type KosmosAnswer, type KosmosObject, type Offer, meOf, personOf } from "./kosmos.ts";
+import { type Item, type ItemName, type Kosmos, type KosmosResult, type KosmosObject, type Offer, meOf, personOf } from "./kosmos.ts";
 import { PICK_UP_REACH, TEXT_MAX } from "./rules.ts";
 
 /** The terms of an offer, as the player fills them in. */
@@ -24,7 +24,7 @@ export class PlayerActions {
   }
 
   /** Fires in this direction, radians. Null if the launcher is not loaded: then no action is sent. */
-  fire(angle: number): Promise<KosmosAnswer> | null {
+  fire(angle: number): Promise<KosmosResult> | null {
     const own = this.world.own;
     if (!this.canFire || own === undefined) return null;
     this.firing = true;
@@ -34,7 +34,7 @@ export class PlayerActions {
     return answer;
   }
 
-  pickUp(key: string): Promise<KosmosAnswer> {
+  pickUp(key: string): Promise<KosmosResult> {
     return this.world.act({ kind: "PickUp", item: idOf(key) }, { kind: "taken", key });
   }
 
@@ -50,21 +50,21 @@ export class PlayerActions {
     return this.nearest(isOther)?.thing ?? null;
   }
 
-  drop(slot: number): Promise<KosmosAnswer> {
+  drop(slot: number): Promise<KosmosResult> {
     return this.world.act({ kind: "Drop", slot });
   }
 
-  offer(to: ObjectId, { give, want }: Terms): Promise<KosmosAnswer> {
+  offer(to: ObjectId, { give, want }: Terms): Promise<KosmosResult> {
     const kind = want.kind === null ? null : { kind: want.kind };
     return this.world.act({ kind: "OfferTrade", to, give, want: { coins: want.coins, kind } });
   }
 
-  withdraw(): Promise<KosmosAnswer> {
+  withdraw(): Promise<KosmosResult> {
     return this.world.act({ kind: "WithdrawOffer" });
   }
 
   /** Accepts an offer in its displayed version, paying with the first item that fits. */
-  accept(from: ObjectId, offer: Offer): Promise<KosmosAnswer> {
+  accept(from: ObjectId, offer: Offer): Promise<KosmosResult> {
     const wanted = offer.want.kind?.kind;
     const pay = wanted === undefined ? undefined : meOf(this.world)?.bag.find((item) => item.kind.kind === wanted);
     return this.world.act({ kind: "AcceptTrade", from, offer, pay: pay?.serial ?? null });
@@ -82,7 +82,7 @@ export class PlayerActions {
     return found;
   }
 
-  say(text: string): Promise<KosmosAnswer> {
+  say(text: string): Promise<KosmosResult> {
     return this.world.act({ kind: "Say", text: fitting(text.trim()) });
   }
 

@@ -1,12 +1,12 @@
 // The latest notices and results, for tests and curious players: see `window.kosmos`.
 
-import type { Action, KosmosAnswer, Notice } from "./kosmos.ts";
+import type { Action, KosmosResult, Notice } from "./kosmos.ts";
 
 const KEPT = 200;
 
 export interface Answered {
   action: Action;
-  answer: KosmosAnswer;
+  answer: KosmosResult;
 }
 
 export class RecentEvents {
@@ -17,7 +17,7 @@ export class RecentEvents {
     keep(this.notices, notice);
   }
 
-  answered(action: Action, answer: KosmosAnswer): void {
+  answered(action: Action, answer: KosmosResult): void {
     keep(this.answers, { action, answer });
   }
 }

@@ -1,7 +1,7 @@
 // Trade: the panel in which the player makes an offer, and the cards of offers by other players.
 
 import type { PlayerActions, Terms } from "../game/player_actions.ts";
-import { ITEMS, type Item, type ItemName, type Kosmos, type KosmosAnswer, type Offer, meOf, personOf } from "../game/kosmos.ts";
+import { ITEMS, type Item, type ItemName, type Kosmos, type KosmosResult, type Offer, meOf, personOf } from "../game/kosmos.ts";
 import { COINS_MAX, TRADE_REACH } from "../game/rules.ts";
 import { goodsText, offerText } from "../game/texts.ts";
 import { $, el } from "./dom.ts";
@@ -11,7 +11,7 @@ export interface TradeDeps {
   actions: PlayerActions;
   icons: Record<ItemName, string>;
   /** Tells the player the result of an action, if it failed. */
-  report: (answer: KosmosAnswer) => void;
+  report: (answer: KosmosResult) => void;
 }
 
 export class Trade {

@@ -23,15 +23,15 @@ export interface Ending {
 
 export const ENDINGS = { refused: 1, superseded: 2, slow: 3, protocol: 4, leaving: 5, full: 6 } as const;
 
-export interface LinkEvents {
+export interface HostConnectionEvents {
   opened(): void;
   /** The body of a frame arrived. */
   received(body: Uint8Array): void;
-  /** Called exactly once per link, also if it never opened. */
+  /** Called exactly once per connection, also if it never opened. */
   ended(ending: Ending): void;
 }
 
-export interface Link {
+export interface HostConnection {
   readonly kind: TransportKind;
   readonly bytesIn: number;
   readonly bytesOut: number;
