@@ -13,7 +13,7 @@ import { Scene } from "./scene/scene.ts";
 import { $ } from "./ui/dom.ts";
 import { Login, keepPass } from "./ui/login.ts";
 
-/** The longest time step of a frame, ms: after a hidden page the animation must not jump. */
+/** The longest time step of a drawing, ms: after a hidden page the animation must not jump. */
 const PASSED_MAX = 100;
 
 /** Longest wait for admission to the world, ms. */
@@ -36,17 +36,17 @@ async function start(): Promise<void> {
   installHook(() => play, (x, y) => ({ x: scene.camera.screenX(x), y: scene.camera.screenY(y) }));
   listen(scene);
   let last = performance.now();
-  const frame = (now: number): void => {
+  const draw = (now: number): void => {
     const passed = Math.min(PASSED_MAX, Math.max(0, now - last));
     last = now;
-    if (play !== null) play.frame(now, passed);
+    if (play !== null) play.draw(now, passed);
     else {
       attract.update(now, passed, scene.effects);
       scene.draw({ objects: attract.objects, me: null, overlays: [], eye: attract.eye(now) }, now, passed);
     }
-    requestAnimationFrame(frame);
+    requestAnimationFrame(draw);
   };
-  requestAnimationFrame(frame);
+  requestAnimationFrame(draw);
   if (query.has("autoplay")) await login.autoplay(query.get("name"));
   else if (query.has("name")) $<HTMLInputElement>("name").value = query.get("name") ?? "";
 }

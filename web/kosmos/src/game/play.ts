@@ -256,9 +256,9 @@ export class Play {
     return track === undefined ? null : { x: track.x / 1000, y: track.y / 1000 };
   }
 
-  // Every frame.
+  // Every drawing.
 
-  frame(now: number, passed: number): void {
+  draw(now: number, passed: number): void {
     this.world.update();
     if (this.pointer !== null) this.aim(this.pointer.x, this.pointer.y);
     this.steering.tick(now);

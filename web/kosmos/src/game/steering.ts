@@ -38,7 +38,7 @@ export class Steering {
   private said = -Infinity;
   private notBefore = 0;
   private ticked = 0;
-  /** Mean duration of a frame, ms. */
+  /** Mean time between two drawings, ms. */
   private pause = 16;
 
   constructor(world: Kosmos) {
@@ -105,7 +105,7 @@ export class Steering {
     }
     this.angle = Math.atan2(dy, dx);
     // One of 64 directions, so that a straight walk needs one message. Slower at the end, so that the avatar stops at the
-    // goal even if the page draws few frames.
+    // goal even if the page draws seldom.
     const angle = (Math.round((this.angle / Math.PI) * 32) / 32) * Math.PI;
     const reach = AVATAR_SPEED * Math.max(0.2, (2 * this.pause) / 1000);
     const pace = way < reach ? Math.max(0.1, Math.round((way / reach) * 8) / 8) : 1;

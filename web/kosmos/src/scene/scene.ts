@@ -22,13 +22,15 @@ interface DrawnObject {
   health: number | null;
   x: number;
   y: number;
-  frame: number;
+  /** Number of the picture that showed it last. */
+  picture: number;
 }
 
 /** Layers from bottom to top. */
 const LAYERS: Kind[] = ["nest", "item", "npc", "avatar", "rocket"];
 
-export interface Frame {
+/** What one drawing shows. */
+export interface Picture {
   objects: Iterable<KosmosObject>;
   me: string | null;
   overlays: Iterable<{ overlay: Overlay | null; asked: number }>;
@@ -49,9 +51,10 @@ export class Scene {
   private readonly pools = new Map<Kind, Pool<Actor>>();
   private readonly labelPool = new Pool(() => new Label());
   private readonly drawn = new Map<string, DrawnObject>();
-  private readonly ghosts: Actor[] = [];
+  private readonly overlayRockets: Actor[] = [];
   private readonly quality: Quality;
-  private frame = 0;
+  /** Number of pictures drawn so far. */
+  private pictures = 0;
 
   static async create(host: HTMLElement): Promise<Scene> {
     const app = new Application();
@@ -99,10 +102,10 @@ export class Scene {
     this.camera.resize(this.app.screen.width, this.app.screen.height);
   }
 
-  /** Draws a frame. `now` is the page's own time, `passed` the ms since the last frame. */
-  draw({ objects, me, overlays, eye }: Frame, now: number, passed: number): void {
-    this.frame++;
-    const taken = this.drawGhosts(overlays, now);
+  /** Draws a picture. `now` is the page's own time, `passed` the ms since the last picture. */
+  draw({ objects, me, overlays, eye }: Picture, now: number, passed: number): void {
+    this.pictures++;
+    const taken = this.drawOverlays(overlays, now);
     for (const thing of objects) {
       const drawn = this.drawObject(thing, thing.key === me, now, passed);
       if (drawn === null) continue;
@@ -110,7 +113,7 @@ export class Scene {
       drawn.actor.alpha = taken.has(thing.key) ? 0.25 : 1;
     }
     if (eye !== null) this.camera.follow(eye.x, eye.y, passed);
-    for (const [key, drawn] of this.drawn) if (drawn.frame !== this.frame) this.drop(key, drawn);
+    for (const [key, drawn] of this.drawn) if (drawn.picture !== this.pictures) this.drop(key, drawn);
     this.effects.update(passed);
     this.place();
     this.app.render();
@@ -143,7 +146,7 @@ export class Scene {
       drawn = undefined;
     }
     drawn ??= this.begin(thing.key, kind);
-    drawn.frame = this.frame;
+    drawn.picture = this.pictures;
     const [x, y] = [thing.track.x / 1000, thing.track.y / 1000];
     if (kind === "rocket") this.smoke(drawn, x, y);
     drawn.x = x;
@@ -159,7 +162,7 @@ export class Scene {
     actor.begin();
     const label = kind === "avatar" || kind === "npc" ? this.labelPool.take() : null;
     if (label !== null) this.labels.addChild(label).begin();
-    const drawn = { actor, label, health: null, x: 0, y: 0, frame: this.frame };
+    const drawn = { actor, label, health: null, x: 0, y: 0, picture: this.pictures };
     this.drawn.set(key, drawn);
     return drawn;
   }
@@ -190,28 +193,28 @@ export class Scene {
   }
 
   /** Draws predicted rockets of unanswered actions; returns the items of unanswered pick-ups. */
-  private drawGhosts(overlays: Frame["overlays"], now: number): Set<string> {
+  private drawOverlays(overlays: Picture["overlays"], now: number): Set<string> {
     const taken = new Set<string>();
     let used = 0;
     for (const { overlay, asked } of overlays) {
       if (overlay?.kind === "taken") taken.add(overlay.key);
       if (overlay?.kind !== "rocket") continue;
-      const ghost = (this.ghosts[used] ??= this.ghost());
+      const rocket = (this.overlayRockets[used] ??= this.overlayRocket());
       used++;
       // Half speed: when the result arrives after a round trip, the true rocket has flown for half of it.
       const way = MUZZLE + ((now - asked) / 1000) * (ROCKET_SPEED / 2);
-      ghost.position.set((overlay.x + Math.cos(overlay.angle) * way) * UNIT, -(overlay.y + Math.sin(overlay.angle) * way) * UNIT);
-      ghost.rotation = -overlay.angle;
-      ghost.visible = true;
+      rocket.position.set((overlay.x + Math.cos(overlay.angle) * way) * UNIT, -(overlay.y + Math.sin(overlay.angle) * way) * UNIT);
+      rocket.rotation = -overlay.angle;
+      rocket.visible = true;
     }
-    for (let index = used; index < this.ghosts.length; index++) (this.ghosts[index] as Actor).visible = false;
+    for (let index = used; index < this.overlayRockets.length; index++) (this.overlayRockets[index] as Actor).visible = false;
     return taken;
   }
 
-  private ghost(): Actor {
-    const ghost = (this.pools.get("rocket") as Pool<Actor>).take();
-    ghost.begin();
-    ghost.tint = EMBER;
-    return ghost;
+  private overlayRocket(): Actor {
+    const rocket = (this.pools.get("rocket") as Pool<Actor>).take();
+    rocket.begin();
+    rocket.tint = EMBER;
+    return rocket;
   }
 }
