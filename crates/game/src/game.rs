@@ -52,7 +52,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The farthest distance that an event reaches and a player senses.
     const RANGE: Distance;
 
-    /// True if the game implements [`Game::relevance`]. Off by default, because each call decodes two states.
+    /// True if the game implements [`Game::relevance`], which grades the zone's own objects. Off by default, because each
+    /// call decodes two states.
     const GRADES: bool = false;
 
     /// Fills a new world: each zone calls it once, for its own region. Objects spawned outside the region are dropped,
@@ -105,7 +106,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 
     /// The relevance of a subject to an observer, from 0 to 1; `graded` is the policy's value from distance and
-    /// direction. Called only if [`Game::GRADES`].
+    /// direction. Called only if [`Game::GRADES`], and only for objects of the observer's own zone: beyond the border the
+    /// policy's value stands.
     fn relevance(&self, observer: &Self::State, subject: &Self::State, graded: f32) -> f32 {
         let _ = (observer, subject);
         graded

@@ -117,7 +117,7 @@ pub trait HostedGame: Send + Sync {
     fn class(&self, avatar: &[u8]) -> u8;
     /// True if [`HostedGame::relevance`] depends on states, not only on distance and direction.
     fn grades(&self) -> bool;
-    /// The relevance of a subject to an observer, 0 to 1; `graded` is the policy's value.
+    /// The relevance of a subject to an observer, both of one zone, 0 to 1; `graded` is the policy's value.
     fn relevance(&self, observer: &[u8], subject: &[u8], graded: f32) -> f32;
     /// True if the object is an NPC that thinks.
     fn thinks(&self, object: &[u8]) -> bool;

@@ -35,7 +35,8 @@ impl ReplicaNode {
     fn send_poses(&mut self, now: Time, out: &mut Outbox<NodeMsg, ReplicaEvent>) {
         let world = self.replica.world_time(now);
         let (rules, objects) = (&self.rules, &self.replica.state().objects);
-        // An object may have gone since the carrier learnt of it; then the policy decides alone.
+        // Only the zone's own objects: the policy alone grades a ghost, and an object that has gone since the carrier
+        // learnt of it.
         let grade = |observer, subject, graded| match (objects.get(observer), objects.get(subject)) {
             (Some(observer), Some(subject)) => rules.relevance(&observer.state, &subject.state, graded),
             _ => graded,
