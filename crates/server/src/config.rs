@@ -1,5 +1,6 @@
 //! All settings, from one file. The defaults are the file that `ecumene config print` shows.
 
+use crate::zone_worker;
 use anyhow::Context as _;
 use interest::Budget;
 use machine::Span;
@@ -161,6 +162,7 @@ impl CarrierConfig {
             (1..=60_000).contains(&self.interval) && (1..=60_000).contains(&self.tick),
             "carrier: times must be 1 ms to a minute"
         );
+        zone_worker::policy(self)?;
         // Without a limit the two numbers mean nothing.
         let Some(budget) = self.budget() else { return Ok(()) };
         anyhow::ensure!(
@@ -401,9 +403,21 @@ mod tests {
             ("[carrier]\nbytes_per_second = -1", "bytes_per_second"),
             ("[carrier]\nburst = 6399", "at least 6400"),
             ("[carrier]\ntick = 1000", "carrier.burst must be at least 64000"),
+            ("[carrier]\nangle = 400.0", "between 0 and 360 degrees"),
+            ("[carrier]\ncritical = 61.0", "must not exceed the view distance"),
+            ("[carrier]\nview = -1.0", "carrier.view"),
+            ("[carrier]\npolicy = \"field-of-view\"\nangle = -1.0", "between 0 and 360 degrees"),
             ("[timing]\nleave = 0", "timing.leave"),
         ] {
             assert!(why(text).contains(named), "{text}: {}", why(text));
+        }
+    }
+
+    #[test]
+    fn a_policy_ignores_the_numbers_that_it_does_not_use() {
+        for policy in ["circle", "everything"] {
+            let text = format!("[carrier]\npolicy = \"{policy}\"\ncritical = 61.0\nangle = 400.0");
+            assert!(ServerConfig::of_text(&text).is_ok(), "{policy}");
         }
     }
 

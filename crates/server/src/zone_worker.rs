@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use game::HostedGame;
 use history::{EntryKind, Header, HistoryWriter};
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
-use interest::{Policy, UpdateSchedule};
+use interest::{Policy, PolicyError, UpdateSchedule};
 use machine::{Address, Span, Time, directory, disk};
 use net::address;
 use net::host_context::HostContext;
@@ -244,16 +244,18 @@ const fn schedule(config: &CarrierConfig) -> UpdateSchedule {
     UpdateSchedule::every(Span::from_micros(config.interval.saturating_mul(950)))
 }
 
-fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> {
+/// The policy that a configuration names. An error says which number the policy refuses.
+pub fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> {
     let metres = |what: &str, it: f64| {
         Distance::from_metres(it).map_err(|error| anyhow::anyhow!("carrier.{what}: {error}"))
     };
+    let refused = |error: PolicyError| anyhow::anyhow!("carrier: {error}");
     let (view, critical) = (metres("view", config.view)?, metres("critical", config.critical)?);
     Ok(match config.policy {
-        PolicySetting::A3 => Box::new(A3::new(view, critical, config.angle)?),
+        PolicySetting::A3 => Box::new(A3::new(view, critical, config.angle).map_err(refused)?),
         PolicySetting::Circle => Box::new(Circle::new(view)),
-        PolicySetting::CircleAttenuated => Box::new(CircleAttenuated::new(view, critical)?),
-        PolicySetting::FieldOfView => Box::new(FieldOfView::new(view, config.angle)?),
+        PolicySetting::CircleAttenuated => Box::new(CircleAttenuated::new(view, critical).map_err(refused)?),
+        PolicySetting::FieldOfView => Box::new(FieldOfView::new(view, config.angle).map_err(refused)?),
         PolicySetting::Everything => Box::new(Everything),
     })
 }
