@@ -86,28 +86,35 @@ fn drawn() -> BTreeMap<String, BTreeSet<String>> {
     picture
 }
 
-/// What the Cargo files say.
-fn declared() -> BTreeMap<String, BTreeSet<String>> {
-    let mut crates = BTreeMap::new();
+/// The Cargo file of every crate, by its folder.
+fn cargo_files() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
     for folder in ["crates", "games", "programs"] {
         for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
             let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
             let cargo = read(&format!("{folder}/{name}/Cargo.toml"));
-            let section =
-                cargo.split("\n[").find(|it| it.starts_with("dependencies]")).unwrap_or_default().to_owned();
-            let key = |line: &str| line.split(['.', ' ', '=']).next().unwrap_or_default().to_owned();
-            let uses: BTreeSet<String> = section
-                .lines()
-                .map(key)
-                .filter_map(|it| match it.strip_prefix("ecumene-") {
-                    Some(own) => Some(own.to_owned()),
-                    None => it.starts_with("kosmos").then_some(it),
-                })
-                .collect();
-            crates.insert(name, uses);
+            found.insert(name, cargo);
         }
     }
-    crates
+    found
+}
+
+/// What the Cargo files say: of each folder, the other folders whose packages it depends on.
+fn declared() -> BTreeMap<String, BTreeSet<String>> {
+    let cargo_files = cargo_files();
+    let package =
+        |cargo: &str| cargo.split("name = \"").nth(1).and_then(|it| it.split('"').next()).map(str::to_owned);
+    let folders: BTreeMap<String, &String> = cargo_files
+        .iter()
+        .map(|(folder, cargo)| (package(cargo).expect("a package has a name"), folder))
+        .collect();
+    let key = |line: &str| line.split(['.', ' ', '=']).next().unwrap_or_default().to_owned();
+    let uses = |cargo: &str| {
+        let section = cargo.split("\n[").find(|it| it.starts_with("dependencies]")).unwrap_or_default();
+        let own = section.lines().filter_map(|it| folders.get(&key(it)).copied());
+        own.cloned().collect::<BTreeSet<String>>()
+    };
+    cargo_files.iter().map(|(folder, cargo)| (folder.clone(), uses(cargo))).collect()
 }
 
 /// Everything that a crate uses, directly or not.
