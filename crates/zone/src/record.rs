@@ -291,23 +291,44 @@ pub fn cut_at(time: Time) -> u64 {
 }
 
 #[cfg(test)]
+mod mesh_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use space::{Distance, Heading, Millis, Position, Velocity, ZoneId};
 
-    /// One record with every kind of change inside a zone.
-    fn everything() -> Record {
-        let object = |counter| ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter };
-        let motion = Motion {
+    pub(super) fn object(counter: u32) -> ObjectId {
+        ObjectId { zone: ZoneId(3), epoch: Epoch(2), counter }
+    }
+
+    pub(super) fn motion() -> Motion {
+        Motion {
             position: Position::new(-70_000, 123_456).unwrap(),
             velocity: Velocity::new(1_500, -300).unwrap(),
             heading: Heading(40_000),
             start: Millis(987_654_321),
             generation: 4,
             sequence: 300,
-        };
+        }
+    }
+
+    pub(super) fn bytes(it: &[u8]) -> ByteBuf {
+        ByteBuf::from(it.to_vec())
+    }
+
+    pub(super) fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|it| format!("{it:02x}")).collect()
+    }
+
+    pub(super) fn from_hex(text: &str) -> Vec<u8> {
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    }
+
+    /// One record with every kind of change inside a zone.
+    fn everything() -> Record {
+        let motion = motion();
         let stamp = Stamp { epoch: Epoch(2), index: 77, place: 1 };
-        let bytes = |it: &[u8]| ByteBuf::from(it.to_vec());
         let player = PlayerId(1 << 40);
         let at = Time::from_micros(5_000_000_000);
         let changes = vec![
@@ -347,13 +368,9 @@ mod tests {
     /// Logs on disks outlive programs: these bytes mean this record for ever.
     #[test]
     fn an_old_record_decodes_for_ever() {
-        let golden = include_str!("../testdata/record-v1.hex");
-        let hex = |bytes: &[u8]| bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
-        assert_eq!(hex(&everything().to_bytes()), golden.trim(), "today's writer writes them, too");
-        let bytes: Vec<u8> = (0..golden.trim().len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&golden[at..at + 2], 16).unwrap())
-            .collect();
+        let golden = include_str!("../testdata/record-v1.hex").trim();
+        assert_eq!(hex(&everything().to_bytes()), golden, "today's writer writes them, too");
+        let bytes = from_hex(golden);
         assert_eq!(Record::from_bytes(&bytes), Some(everything()));
         for cut in 0..bytes.len() {
             assert_eq!(Record::from_bytes(&bytes[..cut]), None, "cut at {cut}");
