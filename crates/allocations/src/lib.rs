@@ -9,7 +9,8 @@
 //! A program that links this crate uses its allocator, which counts and then calls the system's. This is the only
 //! crate with unsafe code, and there is nothing else in it.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use mimalloc::MiMalloc;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 
 /// The allocations of a piece of work.
@@ -54,26 +55,26 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size() as i64);
         // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
+        unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size() as i64);
         // SAFETY: the caller's promise.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // One allocation, also if the system grows it in place: the caller asked for memory once.
         note(1, size as i64 - layout.size() as i64);
         // SAFETY: the caller's promise.
-        unsafe { System.realloc(pointer, layout, size) }
+        unsafe { MiMalloc.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         note(0, -(layout.size() as i64));
         // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
+        unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 }
 

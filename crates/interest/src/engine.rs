@@ -23,12 +23,15 @@ pub struct EngineConfig {
     pub budget: Option<Budget>,
     /// Bytes that an update costs a budget, unless [`Engine::weigh`] sets another number.
     pub update_bytes: u32,
+    /// Number of groups of observers, at least 1. Each has ticks of its own ([`Engine::tick_group`]), so that a server need not
+    /// send to all its clients in one moment.
+    pub groups: usize,
 }
 
 impl Default for EngineConfig {
-    /// The paper's interval, no budget, updates of about a pose with its frame.
+    /// The paper's interval, no budget, updates of about a pose with its frame, all observers in one group.
     fn default() -> Self {
-        Self { schedule: UpdateSchedule::default(), budget: None, update_bytes: 26 }
+        Self { schedule: UpdateSchedule::default(), budget: None, update_bytes: 26, groups: 1 }
     }
 }
 
@@ -54,6 +57,15 @@ pub struct TickCounts {
     pub deferred: u64,
 }
 
+impl std::ops::AddAssign for TickCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.examined += other.examined;
+        self.graded += other.graded;
+        self.sent += other.sent;
+        self.deferred += other.deferred;
+    }
+}
+
 /// Interest management for the objects of one zone. See the crate's example.
 ///
 /// Methods that take a [`Slot`] panic if this engine never gave it out.
@@ -61,11 +73,10 @@ pub struct TickCounts {
 pub struct Engine {
     config: EngineConfig,
     table: SlotTable,
-    observers: Vec<u32>,
-    /// Per slot, its index in `observers`, or [`NOT_OBSERVING`].
-    observer_indices: Vec<u32>,
+    groups: Vec<ObserverGroup>,
+    /// Per slot, its group and its index there, or [`NOT_OBSERVING`].
+    observing: Vec<(u32, u32)>,
     limits: Vec<ObserverLimit>,
-    memory: PairMemory,
     subject_index: SubjectIndex,
     grid: Grid,
     /// The reach for which the size of the grid's cells was chosen.
@@ -73,14 +84,21 @@ pub struct Engine {
     near: NearList,
     due: Vec<DueUpdate>,
     updates: Vec<Update>,
+}
+
+/// Observers that are served in one tick, and what they remember.
+#[derive(Clone, Debug, Default)]
+struct ObserverGroup {
+    observers: Vec<u32>,
+    memory: PairMemory,
     /// The time of the last tick.
     ticked: Time,
     /// Number of ticks that used the grid.
     ticks: u32,
 }
 
-/// The index of a slot that does not observe.
-const NOT_OBSERVING: u32 = u32::MAX;
+/// The place of a slot that does not observe.
+const NOT_OBSERVING: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// With this many observers or fewer, looking at all slots is cheaper than sorting all slots into a grid.
 const SCAN_OBSERVERS_MAX: usize = 3;
@@ -116,28 +134,25 @@ impl Engine {
         Self {
             config,
             table: SlotTable::default(),
-            observers: Vec::new(),
-            observer_indices: Vec::new(),
+            groups: vec![ObserverGroup::default(); config.groups.max(1)],
+            observing: Vec::new(),
             limits: Vec::new(),
-            memory: PairMemory::default(),
             subject_index: SubjectIndex::default(),
             grid: Grid::new(cell_for(Distance::ZERO)),
             grid_reach: Distance::ZERO,
             near: NearList::default(),
             due: Vec::new(),
             updates: Vec::new(),
-            ticked: Time::ZERO,
-            ticks: 0,
         }
     }
 
     /// Adds an object at `position`: from now on observers may get updates of it.
     pub fn enter(&mut self, position: Position, heading: Heading) -> Slot {
         let slot = self.table.enter(position, heading);
-        if self.observer_indices.len() <= slot.index() {
-            self.observer_indices.push(NOT_OBSERVING);
+        if self.observing.len() <= slot.index() {
+            self.observing.push(NOT_OBSERVING);
             self.limits.push(ObserverLimit::new(None));
-            self.memory.add_slot();
+            self.groups.iter_mut().for_each(|it| it.memory.add_slot());
         }
         // A slot that is given out again must not inherit the budget of its last owner.
         self.limits[slot.index()] = ObserverLimit::new(self.config.budget);
@@ -150,35 +165,42 @@ impl Engine {
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
         self.table.leave(slot);
-        if self.observers.is_empty() {
+        if self.groups.iter().all(|it| it.observers.is_empty()) {
             // No observer is left who could remember the slot, and a world without observers may never be ticked.
-            self.table.recycle();
+            self.table.recycle_all();
         }
     }
 
-    /// Makes the owner of `slot` an observer, which gets updates.
+    /// Makes the owner of `slot` an observer, which gets updates: in the group that has the fewest.
     pub fn observe(&mut self, slot: Slot) {
-        if self.observer_indices[slot.index()] == NOT_OBSERVING && self.table.is_present(slot) {
-            self.observer_indices[slot.index()] = self.observers.len() as u32;
-            self.observers.push(slot.0);
+        if self.observing[slot.index()] == NOT_OBSERVING && self.table.is_present(slot) {
+            let groups = self.groups.iter().enumerate();
+            let smallest = groups.min_by_key(|it| it.1.observers.len()).map_or(0, |it| it.0);
+            let observers = &mut self.groups[smallest].observers;
+            self.observing[slot.index()] = (smallest as u32, observers.len() as u32);
+            observers.push(slot.0);
         }
     }
 
     /// Ends the updates for the owner of `slot`, and forgets which updates it got.
     pub fn stop_observing(&mut self, slot: Slot) {
-        let index = std::mem::replace(&mut self.observer_indices[slot.index()], NOT_OBSERVING);
-        if index != NOT_OBSERVING {
-            self.observers.swap_remove(index as usize);
-            if let Some(&moved) = self.observers.get(index as usize) {
-                self.observer_indices[moved as usize] = index;
-            }
+        let place = std::mem::replace(&mut self.observing[slot.index()], NOT_OBSERVING);
+        let Some(group) = self.groups.get_mut(place.0 as usize) else { return };
+        group.observers.swap_remove(place.1 as usize);
+        if let Some(&moved) = group.observers.get(place.1 as usize) {
+            self.observing[moved as usize] = place;
         }
         // An observer that starts again gets all subjects as new.
-        self.memory.clear(slot.0);
-        if self.observers.is_empty() {
-            // A world without observers may never be ticked, so the memory is given back now.
-            self.memory.empty();
+        group.memory.clear(slot.0);
+        if group.observers.is_empty() {
+            // A group without observers may never be ticked, so the memory is given back now.
+            group.memory.empty();
         }
+    }
+
+    /// Number of observers in a group.
+    pub fn observers_in(&self, group: usize) -> usize {
+        self.groups[group].observers.len()
     }
 
     /// Sets the position of the owner of `slot`.
@@ -217,53 +239,83 @@ impl Engine {
         policy: &P,
         mut deliver: impl FnMut(Slot, &[Update]),
     ) -> TickCounts {
-        let search = self.prepare(policy.reach());
         let mut counts = TickCounts::default();
-        self.memory.begin_tick();
-        for turn in 0..self.observers.len() {
-            let observer = Slot(self.observers[turn]);
-            counts.examined += self.collect_near(observer, search);
-            let first = self.memory.open(observer.0);
-            self.subject_index.fill(self.memory.entries(), first);
-            counts.graded += self.collect_due(now, observer, policy);
-            counts.deferred += self.choose_updates(now, observer);
-            self.forget(now, first);
-            self.memory.close(observer.0, first);
-            counts.sent += self.updates.len() as u64;
-            if !self.updates.is_empty() {
-                deliver(observer, &self.updates);
-            }
+        for group in 0..self.groups.len() {
+            counts += self.tick_group(group, now, policy, &mut deliver);
         }
-        // Only now: during the tick the memory still names the slots of objects that left.
-        self.table.recycle();
-        self.ticked = now;
+        counts
+    }
+
+    /// The same for the observers of one group. Groups are ticked in turn, from 0 on: after the last one, the slots of objects
+    /// that had left before the first are given out again.
+    pub fn tick_group<P: Policy + ?Sized>(
+        &mut self,
+        group: usize,
+        now: Time,
+        policy: &P,
+        mut deliver: impl FnMut(Slot, &[Update]),
+    ) -> TickCounts {
+        let mut counts = TickCounts::default();
+        if group == 0 {
+            self.table.begin_round();
+        }
+        if !self.groups[group].observers.is_empty() {
+            let search = self.prepare(group, policy.reach());
+            // Taken out, so that the rest of the engine can be used beside it.
+            let mut its = std::mem::take(&mut self.groups[group]);
+            its.memory.begin_tick();
+            for &observer in &its.observers {
+                let observer = Slot(observer);
+                counts.examined += self.collect_near(observer, search);
+                let first = its.memory.open(observer.0);
+                self.subject_index.fill(its.memory.entries(), first);
+                counts.graded += self.collect_due(now, observer, policy, its.memory.entries(), its.ticked);
+                counts.deferred += self.choose_updates(now, observer, its.memory.entries());
+                self.forget(now, first, &mut its.memory);
+                its.memory.close(observer.0, first);
+                counts.sent += self.updates.len() as u64;
+                if !self.updates.is_empty() {
+                    deliver(observer, &self.updates);
+                }
+            }
+            its.ticked = now;
+            self.groups[group] = its;
+        }
+        // Only now: before, the memory of some group may still name the slots of objects that left.
+        if group + 1 == self.groups.len() {
+            self.table.recycle();
+        }
         counts
     }
 
     /// A tick without updates, for an engine that has observers but must be silent: objects that left are
     /// forgotten, so that their slots can be given out again.
     pub fn rest(&mut self) {
-        self.memory.begin_tick();
-        for &observer in &self.observers {
-            let first = self.memory.open(observer);
-            self.memory.keep(first, |entry| self.table.is_present(Slot(entry.subject)));
-            self.memory.close(observer, first);
+        let Self { groups, table, .. } = self;
+        for ObserverGroup { observers, memory, .. } in groups {
+            memory.begin_tick();
+            for &observer in &*observers {
+                let first = memory.open(observer);
+                memory.keep(first, |entry| table.is_present(Slot(entry.subject)));
+                memory.close(observer, first);
+            }
         }
-        self.table.recycle();
+        table.recycle_all();
     }
 
     /// Decides how to find near subjects, and sorts the slots into the grid if that helps.
-    fn prepare(&mut self, reach: PolicyReach) -> NearSearch {
+    fn prepare(&mut self, group: usize, reach: PolicyReach) -> NearSearch {
         match reach {
-            PolicyReach::Within(reach) if SCAN_OBSERVERS_MAX < self.observers.len() => {
+            PolicyReach::Within(reach) if SCAN_OBSERVERS_MAX < self.groups[group].observers.len() => {
                 // The cell size follows the policy, which may change between ticks.
                 if self.grid_reach != reach {
                     (self.grid, self.grid_reach) = (Grid::new(cell_for(reach)), reach);
                 }
-                if self.ticks.is_multiple_of(TICKS_PER_SORT) {
-                    self.sort_observers(reach);
+                if self.groups[group].ticks.is_multiple_of(TICKS_PER_SORT) {
+                    self.sort_observers(group, reach);
                 }
-                self.ticks = self.ticks.wrapping_add(1);
+                let its = &mut self.groups[group];
+                its.ticks = its.ticks.wrapping_add(1);
                 self.grid.rebuild(&self.table.xs, &self.table.ys);
                 NearSearch::Grid(reach)
             }
@@ -275,13 +327,14 @@ impl Engine {
     /// Sorts the observers into bands of some rows of cells, and along these. Neighbours then come one after the other,
     /// and the data that one of them read is still in the processor's cache for the next. In bands of one row, each
     /// cell would be read anew for each of the seven rows from which it is in reach.
-    fn sort_observers(&mut self, reach: Distance) {
-        let Self { table, observers, observer_indices, .. } = self;
+    fn sort_observers(&mut self, group: usize, reach: Distance) {
+        let Self { table, groups, observing, .. } = self;
+        let observers = &mut groups[group].observers;
         let band = cell_for(reach).millimetres().ilog2() + ROWS_IN_BAND.ilog2();
         observers
             .sort_unstable_by_key(|&it| (table.ys[it as usize] >> band.min(31), table.xs[it as usize], it));
         for (index, &observer) in observers.iter().enumerate() {
-            observer_indices[observer as usize] = index as u32;
+            observing[observer as usize] = (group as u32, index as u32);
         }
     }
 
@@ -310,10 +363,17 @@ impl Engine {
     }
 
     /// Grades the subjects that could be due and collects those that are; returns the number of graded ones.
-    fn collect_due<P: Policy + ?Sized>(&mut self, now: Time, observer: Slot, policy: &P) -> u64 {
+    /// `entries` are the observer's memory, `ticked` is the time of its last tick.
+    fn collect_due<P: Policy + ?Sized>(
+        &mut self,
+        now: Time,
+        observer: Slot,
+        policy: &P,
+        entries: &mut Vec<RememberedPair>,
+        ticked: Time,
+    ) -> u64 {
         let facing = self.table.facing[observer.index()];
         let schedule = self.config.schedule;
-        let entries = self.memory.entries();
         let mut count = 0;
         self.due.clear();
         for near in self.near.as_slice() {
@@ -336,10 +396,10 @@ impl Engine {
                 entries.len() - 1
             });
             let entry = &mut entries[place];
-            if entry.owed && entry.seen < self.ticked {
+            if entry.owed && entry.seen < ticked {
                 // It waits only while it is in view, so that a subject that comes and goes does not overtake one that
                 // stays. The observer's last update of it ages all the same: that decides what is due.
-                entry.add_time_away(self.ticked.since(entry.seen));
+                entry.add_time_away(ticked.since(entry.seen));
             }
             let age = now.since(entry.last);
             (entry.seen, entry.owed) = (now, !entry.told || schedule.is_due(age, relevance));
@@ -352,9 +412,8 @@ impl Engine {
     }
 
     /// Turns the pairs that are due into updates, as far as the budget goes; returns the number that did not fit.
-    fn choose_updates(&mut self, now: Time, observer: Slot) -> u64 {
+    fn choose_updates(&mut self, now: Time, observer: Slot, entries: &mut [RememberedPair]) -> u64 {
         self.updates.clear();
-        let entries = self.memory.entries();
         let ObserverLimit { budget, bucket } = &mut self.limits[observer.index()];
         if let Some(budget) = *budget {
             bucket.fill(budget, now);
@@ -380,9 +439,9 @@ impl Engine {
     }
 
     /// Drops the remembered pairs from `first` on that are no longer needed.
-    fn forget(&mut self, now: Time, first: usize) {
+    fn forget(&self, now: Time, first: usize, memory: &mut PairMemory) {
         let schedule = self.config.schedule;
-        self.memory.keep(first, |entry| {
+        memory.keep(first, |entry| {
             !schedule.is_forgotten(now.since(entry.seen), entry.owed)
                 && self.table.is_present(Slot(entry.subject))
         });

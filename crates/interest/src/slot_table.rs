@@ -25,8 +25,10 @@ pub(crate) struct SlotTable {
     pub(crate) bytes: Vec<u32>,
     /// One bit per slot: set if the slot has an owner.
     present: Vec<u64>,
-    /// Slots whose owner left since the last tick. Observers may still remember them.
+    /// Slots whose owner left since the last round of ticks began. Observers may still remember them.
     leaving: Vec<u32>,
+    /// Slots whose owner left before: they are free after this round.
+    left: Vec<u32>,
     free: Vec<u32>,
 }
 
@@ -41,7 +43,7 @@ impl SlotTable {
         slot
     }
 
-    /// Empties a slot. It has no owner until the next tick is over, so that no observer mistakes the next
+    /// Empties a slot. It has no owner until the next round of ticks is over, so that no observer mistakes the next
     /// owner for the last.
     pub(crate) fn leave(&mut self, slot: Slot) {
         if self.is_present(slot) {
@@ -52,9 +54,20 @@ impl SlotTable {
         }
     }
 
-    /// Frees the slots whose owners left before the tick that just ended: no observer remembers them.
+    /// Begins a round of ticks, one for each group of observers.
+    pub(crate) fn begin_round(&mut self) {
+        self.left.append(&mut self.leaving);
+    }
+
+    /// Frees the slots whose owners left before the round that just ended: no observer remembers them.
     pub(crate) fn recycle(&mut self) {
-        self.free.append(&mut self.leaving);
+        self.free.append(&mut self.left);
+    }
+
+    /// Frees all slots without an owner: no observer remembers any.
+    pub(crate) fn recycle_all(&mut self) {
+        self.begin_round();
+        self.recycle();
     }
 
     pub(crate) fn place(&mut self, slot: Slot, position: Position) {

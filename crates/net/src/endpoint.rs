@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// ALPN protocol of players who connect by QUIC. Both ends hold acknowledgements of datagrams back until a packet leaves anyway.
-pub const ALPN_PLAYERS: &str = "ecumene/2";
+/// ALPN protocol of players who connect by QUIC. Both ends hold acknowledgements back until a packet leaves anyway, and tell each
+/// other themselves which frames arrived.
+pub const ALPN_PLAYERS: &str = "ecumene/3";
 /// ALPN protocol of browsers that connect by WebTransport.
 pub const ALPN_WEB: &str = "h3";
 /// ALPN protocol between the hosts of a world.
@@ -77,7 +78,8 @@ fn for_players() -> TransportConfig {
         .datagram_send_buffer_size(UNSENT.1)
         // A dead host must be noticed soon, also by clients that hold it only as a spare in case another host dies.
         .max_idle_timeout(Some(idle(Duration::from_millis(2_500))))
-        .keep_alive_interval(Some(Duration::from_secs(1)));
+        // For browsers, which send nothing by themselves. Our own clients do so earlier, and then a host need not.
+        .keep_alive_interval(Some(Duration::from_millis(1_200)));
     it
 }
 
@@ -86,7 +88,8 @@ fn as_player() -> TransportConfig {
     let mut it = for_players();
     it.stream_receive_window((2_u32 * 1024 * 1024).into())
         .receive_window((2_u32 * 1024 * 1024).into())
-        .datagram_receive_buffer_size(Some(UNSENT.1));
+        .datagram_receive_buffer_size(Some(UNSENT.1))
+        .keep_alive_interval(Some(Duration::from_secs(1)));
     it
 }
 

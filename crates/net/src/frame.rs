@@ -49,6 +49,19 @@ pub enum Control {
         /// Number of `Latest` messages not sent so far.
         lost: u64,
     },
+    /// Tells how many frames of the stream have arrived.
+    Received {
+        /// Number of frames, from the first one of the connection on.
+        frames: u64,
+    },
+    /// Copies of frames of the stream for which the sender misses a [`Control::Received`].
+    Again {
+        /// Number of frames before them on the stream.
+        first: u64,
+        /// The frames, each with its length.
+        #[serde(with = "serde_bytes")]
+        frames: Vec<u8>,
+    },
 }
 
 /// The reason why bytes are no frames.
@@ -198,6 +211,9 @@ mod tests {
         assert_eq!(&control(&Control::Ping(5))[..], [3, 0, 2, 5]);
         assert_eq!(&control(&Control::Pong(300))[..], [4, 0, 3, 0xac, 2]);
         assert_eq!(&control(&Control::Lagging { lost: 9 })[..], [3, 0, 4, 9]);
+        assert_eq!(&control(&Control::Received { frames: 130 })[..], [4, 0, 5, 0x82, 1]);
+        let again = Control::Again { first: 3, frames: vec![2, 7, 9] };
+        assert_eq!(&control(&again)[..], [7, 0, 6, 3, 3, 2, 7, 9]);
     }
 
     #[test]

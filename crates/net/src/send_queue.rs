@@ -41,22 +41,18 @@ pub struct SendLimits {
 
 impl SendLimits {
     /// For players, ten batches of poses a second: fewer, fuller packets cost less than many small ones. Results of a
-    /// player's own actions leave almost at once; what others do may be 50 ms late, as poses are anyway.
+    /// player's own actions leave almost at once; what others do leaves with the poses, which show where they did it.
     pub const PLAYERS: Self = Self {
         latest_tick: Duration::from_millis(100),
         sure_tick: Duration::from_millis(10),
-        later_tick: Duration::from_millis(50),
+        later_tick: Duration::from_millis(100),
         sure_max: SURE_MAX,
         latest_max: LATEST_MAX,
     };
 
-    /// From a player, who sends little: at once, because a move should not wait.
-    pub const FROM_PLAYER: Self = Self {
-        latest_tick: Duration::ZERO,
-        sure_tick: Duration::ZERO,
-        later_tick: Duration::ZERO,
-        ..Self::PLAYERS
-    };
+    /// From a player, who sends little: at once, because a move should not wait. What can wait leaves with the next move.
+    pub const FROM_PLAYER: Self =
+        Self { latest_tick: Duration::ZERO, sure_tick: Duration::ZERO, ..Self::PLAYERS };
 
     /// Between servers: at once, because replicas wait for each other, and with room for a snapshot.
     pub const SERVERS: Self = Self {
@@ -111,6 +107,8 @@ struct QueuedFrames {
 pub struct Batch {
     /// Frames that must all be sent, in this order.
     pub sure: Vec<Bytes>,
+    /// Some of them could not wait: if they are lost, that must be noticed soon.
+    pub is_urgent: bool,
     /// Frames that are sent if the connection has room.
     pub latest: Vec<Bytes>,
     /// Number of `Latest` frames dropped so far, if it has risen since the last batch.
@@ -300,22 +298,22 @@ impl SendQueue {
 }
 
 impl QueuedFrames {
-    /// The time from the last batch to the next; `None` if no frame waits. `Sure` frames take `Latest` ones along.
+    /// The time from the last batch to the next; `None` if no frame waits. Frames of both lanes leave together, as soon as
+    /// one of them may.
     fn pause(&self, limits: &SendLimits) -> Option<Duration> {
-        match (self.sure.is_empty(), self.latest.is_empty()) {
-            (true, true) => None,
-            (true, false) => Some(limits.latest_tick),
-            (false, _) if self.is_urgent => Some(limits.sure_tick),
-            (false, _) => Some(limits.later_tick),
-        }
+        let sure = if self.is_urgent { limits.sure_tick } else { limits.later_tick };
+        let sure = (!self.sure.is_empty()).then_some(sure);
+        let latest = (!self.latest.is_empty()).then_some(limits.latest_tick);
+        [sure, latest].into_iter().flatten().min()
     }
 
     fn take(&mut self) -> Batch {
-        (self.sure_bytes, self.is_urgent) = (0, false);
+        let is_urgent = std::mem::take(&mut self.is_urgent);
+        self.sure_bytes = 0;
         let lost = (self.reported_lost < self.lost).then_some(self.lost);
         self.reported_lost = self.lost;
         let latest = self.latest.drain(..).map(|it| it.2).collect();
-        Batch { sure: std::mem::take(&mut self.sure), latest, lost }
+        Batch { sure: std::mem::take(&mut self.sure), is_urgent, latest, lost }
     }
 
     fn close_with(&mut self, why: Close) {

@@ -5,7 +5,7 @@
 
 use crate::close::Close;
 use crate::frame;
-use crate::reactor::Signal;
+use crate::reactor::{MailMark, Mailbox};
 use crate::send_queue::{SendQueue, fresh_id};
 use bytes::Bytes;
 use machine::{Address, Input, Lane, LinkNumber, Machine, Outbox, Output, Time};
@@ -83,22 +83,25 @@ pub enum Inbound<M: Machine> {
 pub struct WorkerHandle<M: Machine> {
     id: u64,
     inputs: mpsc::UnboundedSender<Inbound<M>>,
-    signal: Arc<Signal>,
+    mailbox: Arc<Mailbox>,
+    mark: MailMark,
 }
 
 impl<M: Machine> Clone for WorkerHandle<M> {
     fn clone(&self) -> Self {
-        Self { id: self.id, inputs: self.inputs.clone(), signal: self.signal.clone() }
+        let (inputs, mailbox) = (self.inputs.clone(), self.mailbox.clone());
+        Self { id: self.id, inputs, mailbox, mark: self.mark.clone() }
     }
 }
 
 impl<M: Machine> WorkerHandle<M> {
     /// A handle, and the inbox that it fills. The handle exists before the worker, because disks and directories of the
     /// machine answer through it.
-    pub(crate) fn new(signal: Arc<Signal>) -> (Self, WorkerInbox<M>) {
+    pub(crate) fn new(mailbox: Arc<Mailbox>) -> (Self, WorkerInbox<M>) {
         let (inputs, receiver) = mpsc::unbounded_channel();
-        let id = fresh_id();
-        (Self { id, inputs, signal }, WorkerInbox { id, inputs: receiver })
+        let (id, mark) = (fresh_id(), MailMark::default());
+        let inbox = WorkerInbox { id, inputs: receiver, mark: mark.clone() };
+        (Self { id, inputs, mailbox, mark }, inbox)
     }
 
     /// Number of the worker, unique in this process.
@@ -109,7 +112,9 @@ impl<M: Machine> WorkerHandle<M> {
     /// Sends an input. Returns false if the worker has ended.
     pub fn send(&self, inbound: Inbound<M>) -> bool {
         let is_there = self.inputs.send(inbound).is_ok();
-        self.signal.wake();
+        if is_there {
+            self.mailbox.post(self.id, &self.mark);
+        }
         is_there
     }
 
@@ -143,6 +148,7 @@ impl<M: Machine> WorkerHandle<M> {
 pub struct WorkerInbox<M: Machine> {
     id: u64,
     inputs: mpsc::UnboundedReceiver<Inbound<M>>,
+    mark: MailMark,
 }
 
 impl<M: Machine> WorkerInbox<M> {
@@ -156,9 +162,9 @@ impl<M: Machine> WorkerInbox<M> {
         self.inputs.try_recv().ok()
     }
 
-    /// Returns whether no input waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.inputs.is_empty()
+    /// The mark that is set while inputs may wait.
+    pub(crate) const fn mark(&self) -> &MailMark {
+        &self.mark
     }
 }
 

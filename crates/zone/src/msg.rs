@@ -228,9 +228,14 @@ pub struct ShownObject {
 }
 
 impl Message for ZoneMsg {
-    /// What others did, and who comes into sight. The result of an own action never waits, and takes along what does.
+    /// What others did, and who comes into sight. The result of an own action never waits, and takes along what does. And
+    /// the player's word that it has a result: the zone keeps results until then.
     fn can_wait(&self) -> bool {
-        matches!(self, Self::ToPlayer(_, _, ToPlayer::Told { .. } | ToPlayer::Views { .. }))
+        match self {
+            Self::ToPlayer(_, _, msg) => matches!(msg, ToPlayer::Told { .. } | ToPlayer::Views { .. }),
+            Self::FromPlayer(msg) => matches!(msg, FromPlayer::Ack(_)),
+            _ => false,
+        }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

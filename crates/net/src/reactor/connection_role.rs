@@ -62,6 +62,22 @@ pub(super) enum ConnectionRole<M: Machine> {
     Ended,
 }
 
+/// Whether the sender of a frame wants to know soon that it arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Urgency {
+    /// It does.
+    Urgent,
+    /// It does not: the message could wait at its sender, too.
+    CanWait,
+}
+
+impl Urgency {
+    fn of(msg: &impl Message) -> Self {
+        if msg.can_wait() { Self::CanWait } else { Self::Urgent }
+    }
+}
+
 /// A player at a host.
 pub(super) struct PlayerAtHost<M: Machine> {
     context: Arc<HostContext<M>>,
@@ -113,7 +129,7 @@ where
     pub fn on_connected(&mut self, now: Time, framed: &mut FramedConnection) -> Result<(), Close> {
         let protocol = alpn(framed);
         // Only our own ends hold acknowledgements back, and both do.
-        framed.holds = protocol.as_deref() == Some(ALPN_PLAYERS.as_bytes());
+        framed.holds = framed.may_hold && protocol.as_deref() == Some(ALPN_PLAYERS.as_bytes());
         match self {
             Self::Unauthenticated(_, _, by) => {
                 *by = now + span(HELLO_TIMEOUT);
@@ -169,35 +185,32 @@ where
         }
     }
 
-    /// Handles a frame of the stream.
+    /// Handles a frame of the stream. Returns whether its acknowledgement may wait.
     pub fn on_sure(
         &mut self,
         context: &mut RoleContext<'_, M>,
         framed: &mut FramedConnection,
         body: &Bytes,
-    ) -> Result<(), Close> {
+    ) -> Result<Urgency, Close> {
         match self {
             Self::Unauthenticated(host, ..) => {
                 let host = host.clone();
-                self.admit(host, framed, body)
+                self.admit(host, framed, body)?;
             }
-            Self::Player(player) => player.on_sure(context, framed, body),
+            Self::Player(player) => return player.on_sure(context, framed, body),
             Self::UnknownHost(host, expected, _) => {
                 let (host, expected) = (host.clone(), *expected);
-                self.greet(context.now, host, expected, framed, body)
+                self.greet(context.now, host, expected, framed, body)?;
             }
-            Self::Host(host, number) => {
-                on_host_frame(context, host, *number, framed, body);
-                Ok(())
-            }
-            Self::Dialing(..) => self.welcome(context, framed, body),
+            Self::Host(host, number) => on_host_frame(context, host, *number, framed, body),
+            Self::Dialing(..) => self.welcome(context, framed, body)?,
             Self::Dialed(dialed) => {
                 dialed.count(body.len());
-                dialed.on_frame(context, framed, body);
-                Ok(())
+                return Ok(dialed.on_frame(context, framed, body));
             }
-            Self::Ended => Ok(()),
+            Self::Ended => (),
         }
+        Ok(Urgency::Urgent)
     }
 
     /// Handles a datagram.
@@ -218,14 +231,56 @@ where
             dialed.count(datagram.len());
         }
         for body in &bodies {
+            if framed.holds && self.on_delivery(context, framed, body)? {
+                continue;
+            }
             match self {
                 Self::Player(player) => player.on_latest(context, framed, body)?,
                 Self::Host(host, number) => on_host_frame(context, host, *number, framed, body),
-                Self::Dialed(dialed) => dialed.on_frame(context, framed, body),
+                Self::Dialed(dialed) => {
+                    let _ = dialed.on_frame(context, framed, body); // No datagram is acknowledged soon.
+                }
                 _ => (),
             }
         }
         Ok(())
+    }
+
+    /// Handles a receipt, or copies of frames of the stream. Returns false for any other frame.
+    fn on_delivery(
+        &mut self,
+        context: &mut RoleContext<'_, M>,
+        framed: &mut FramedConnection,
+        body: &Bytes,
+    ) -> Result<bool, Close> {
+        let Ok((frame::CONTROL, message)) = frame::open(body) else { return Ok(false) };
+        let control = frame::open_control(message);
+        if !matches!(control, Ok(Control::Received { .. } | Control::Again { .. })) {
+            return Ok(false);
+        }
+        let mut limit = HOST_FRAME_MAX;
+        if let Self::Player(player) = self {
+            if !player.allowance.try_pay(body.len()) {
+                metric::datagram_ignored();
+                return Ok(true);
+            }
+            limit = PLAYER_FRAME_MAX;
+        }
+        match control {
+            Ok(Control::Received { frames }) => framed.delivery.on_receipt(context.now, frames),
+            Ok(Control::Again { first, frames }) => {
+                framed.owe_receipt(context.now);
+                let copies = frame::bodies(&frames.into(), limit).map_err(|_| Close::Protocol)?;
+                for (number, copy) in (first..).zip(&copies) {
+                    // While the stream is not read because the player is too fast, its copies are not read, either.
+                    if !self.is_paused() && framed.delivery.takes_copy(number) {
+                        let _ = self.on_sure(context, framed, copy)?; // The receipt is owed already.
+                    }
+                }
+            }
+            _ => (),
+        }
+        Ok(true)
     }
 
     /// Handles the first frame of a client: its token.
@@ -388,7 +443,7 @@ where
         context: &mut RoleContext<'_, M>,
         framed: &FramedConnection,
         body: &Bytes,
-    ) -> Result<(), Close> {
+    ) -> Result<Urgency, Close> {
         if let Some(wait) = self.allowance.pay(body.len()) {
             self.paused_until = Some(context.now + span(wait));
         }
@@ -406,7 +461,7 @@ where
             metric::datagram_ignored();
             return Ok(());
         }
-        self.take(context, framed, body)
+        self.take(context, framed, body).map(|_| ())
     }
 
     fn take(
@@ -414,19 +469,20 @@ where
         context: &mut RoleContext<'_, M>,
         framed: &FramedConnection,
         body: &Bytes,
-    ) -> Result<(), Close> {
+    ) -> Result<Urgency, Close> {
         let (zone, message) = frame::open(body).map_err(|_| Close::Protocol)?;
         if zone == frame::CONTROL {
-            return on_player_control(&framed.queue, message);
+            return on_player_control(&framed.queue, message).map(|()| Urgency::Urgent);
         }
         let msg = M::Msg::decode(message).map_err(|_| Close::Protocol)?;
         if !self.context.authenticator.permits(&self.client, &msg) {
             return Err(Close::Protocol);
         }
-        let Some(handle) = self.context.router.zone(zone) else { return Ok(()) }; // The zone is being started again.
+        let urgency = Urgency::of(&msg);
+        let Some(handle) = self.context.router.zone(zone) else { return Ok(urgency) }; // The zone is being started again.
         let from = address::player(self.client.player);
         context.workers.deliver(context.now, &handle, Inbound::Recv(from, framed.queue.id(), msg, None));
-        Ok(())
+        Ok(urgency)
     }
 }
 
@@ -463,15 +519,19 @@ where
         self.traffic.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn on_frame(&self, context: &mut RoleContext<'_, M>, framed: &FramedConnection, body: &Bytes) {
-        let Ok((zone, message)) = frame::open(body) else { return };
+    fn on_frame(
+        &self,
+        context: &mut RoleContext<'_, M>,
+        framed: &FramedConnection,
+        body: &Bytes,
+    ) -> Urgency {
+        let Ok((zone, message)) = frame::open(body) else { return Urgency::Urgent };
         if zone != frame::CONTROL {
-            if let Ok(msg) = M::Msg::decode(message) {
-                let from = address::replica(self.host, zone);
-                let inbound = Inbound::Recv(from, framed.queue.id(), msg, None);
-                context.workers.deliver(context.now, &self.player, inbound);
-            }
-            return;
+            let Ok(msg) = M::Msg::decode(message) else { return Urgency::Urgent };
+            let (from, urgency) = (address::replica(self.host, zone), Urgency::of(&msg));
+            let inbound = Inbound::Recv(from, framed.queue.id(), msg, None);
+            context.workers.deliver(context.now, &self.player, inbound);
+            return urgency;
         }
         match frame::open_control(message) {
             Ok(Control::Ping(number)) => {
@@ -485,6 +545,7 @@ where
             Ok(Control::Lagging { lost }) => self.traffic.lost.store(lost, Ordering::Relaxed),
             _ => (),
         }
+        Urgency::Urgent
     }
 
     fn on_deadline(&mut self, now: Time, framed: &FramedConnection) -> Result<(), Close> {

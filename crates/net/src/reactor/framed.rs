@@ -1,6 +1,7 @@
 //! A QUIC connection that carries frames: one stream for `Sure`, datagrams for `Latest`, over plain QUIC or WebTransport.
 
 use super::TimeBase;
+use super::delivery::Delivery;
 use super::web_transport::WebSession;
 use crate::close::Close;
 use crate::frame::{self, Assembler, Control};
@@ -9,7 +10,7 @@ use crate::send_queue::{Batch, Ready, SendQueue};
 use bytes::{Bytes, BytesMut};
 use machine::{Span, Time};
 use quinn_proto::{
-    Connection, ConnectionError, Dir, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
+    Connection, ConnectionError, ConnectionStats, Dir, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
 };
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,7 +21,10 @@ const CHUNK: usize = 16 * 1024;
 
 /// The longest time that an acknowledgement waits for a packet to ride on. Hosts send poses every 100 ms, and
 /// players a move at least every 200 ms.
-const HOLD_MAX: Span = Span::from_millis(110);
+const HOLD_MAX: Span = Span::from_millis(210);
+
+/// The most packets that wait for an acknowledgement: the other end may have only so many on their way.
+const HELD_PACKETS_MAX: u32 = 4;
 
 /// Time after a handshake or many bytes on a stream during which nothing is held back: what QUIC still has to send does not
 /// fit one turn.
@@ -29,14 +33,7 @@ const BULK_FOR: Span = Span::from_millis(250);
 /// Bytes on a stream that may not fit one turn.
 const BULK: usize = 4 * 1024;
 
-/// Time after a stream sent bytes, beyond a round trip, at which QUIC's timers are looked at, so that lost bytes are sent
-/// again soon. By then the acknowledgement has come, if nothing was lost.
-const CHECK_AFTER: Span = Span::from_millis(30);
-
-/// The number of times that they are looked at: the second packet may be lost, too.
-const CHECKS: u8 = 3;
-
-/// Time after a stream received bytes during which no acknowledgement is held back: QUIC owes this one within 25 ms.
+/// Time after a gap in the stream was found during which no acknowledgement is held back: QUIC owes this one within 25 ms.
 const ACK_WITHIN: Span = Span::from_millis(35);
 
 /// What lies between frames and QUIC.
@@ -71,35 +68,28 @@ pub(super) struct FramedConnection {
     /// Streams have bytes that were not read yet.
     is_readable: bool,
     is_finished: bool,
+    /// False if acknowledgements must not be held back.
+    pub may_hold: bool,
     /// Both ends hold acknowledgements back until a packet leaves anyway.
     pub holds: bool,
     /// Since when an acknowledgement is held back.
     held_since: Option<Time>,
-    /// A stream received bytes lately, or sent many: until this time nothing is held back.
+    /// Packets that have arrived since.
+    held_packets: u32,
+    /// A stream sent many bytes lately, or lacks some: until this time nothing is held back.
     free_until: Time,
-    /// A stream sent bytes lately, and it is not known whether they arrived.
-    check: Option<DeliveryCheck>,
-    /// The shortest round trip so far. Later ones contain the time for which acknowledgements are held back.
-    least_round_trip: Span,
+    /// Which frames of the stream arrived, while QUIC's acknowledgements are held back.
+    pub delivery: Delivery,
     /// Address of the other end, and the times it asked whether this one is reachable, when last looked at.
     path: Option<(SocketAddr, u64)>,
     /// Packets that QUIC had given up for lost, when last looked at.
     lost_before: u64,
+    /// Frames of QUIC with bytes of a stream that had arrived, when last looked at.
+    pieces_before: u64,
+    /// Packets arrived since [`Self::progress`] was last called.
+    has_packets: bool,
     /// Something was written, or a timer fired, since packets were last sent.
     must_transmit: bool,
-}
-
-/// Bytes of a stream on their way.
-#[derive(Clone, Copy)]
-struct DeliveryCheck {
-    /// Time at which QUIC's timers are looked at.
-    at: Time,
-    /// The number of times that this happens again.
-    left: u8,
-    /// An acknowledgement that arrives earlier cannot be about these bytes.
-    acked_from: Time,
-    /// Acknowledgements that arrived before.
-    acks: u64,
 }
 
 impl FramedConnection {
@@ -114,13 +104,16 @@ impl FramedConnection {
             sent: Time::ZERO,
             is_readable: false,
             is_finished: false,
+            may_hold: true,
             holds: false,
             held_since: None,
+            held_packets: 0,
             free_until: now + BULK_FOR,
-            check: None,
-            least_round_trip: Span::MAX,
+            delivery: Delivery::default(),
             path: None,
             lost_before: 0,
+            pieces_before: 0,
+            has_packets: false,
             must_transmit: false,
         }
     }
@@ -142,41 +135,69 @@ impl FramedConnection {
         self.stream.is_some()
     }
 
+    /// A packet has arrived.
+    pub fn on_packet(&mut self) {
+        self.has_packets = true;
+        self.held_packets += 1;
+    }
+
     /// Takes note of what QUIC reports.
     pub fn progress(&mut self, now: Time) -> Result<Progress, Close> {
         let mut progress = Progress::default();
+        let has_packets = std::mem::take(&mut self.has_packets);
+        let was_readable = self.is_readable;
         while let Some(event) = self.quic.poll() {
             match event {
                 Event::Connected => progress.connected = true,
                 Event::ConnectionLost { reason } => progress.lost = Some(why_lost(&reason)),
-                Event::Stream(event) => self.on_stream(now, event)?,
+                Event::Stream(event) => self.on_stream(event)?,
                 Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => (),
             }
         }
-        self.look_for_new_path(now);
-        self.look_for_acknowledgement(now);
+        if has_packets {
+            // Once per turn: the numbers are copied.
+            let stats = self.quic.stats();
+            self.look_for_new_path(now, &stats);
+            self.look_for_loss(&stats);
+            self.look_for_gap(now, &stats, was_readable);
+        }
         Ok(progress)
     }
 
-    fn on_stream(&mut self, now: Time, event: StreamEvent) -> Result<(), Close> {
+    fn on_stream(&mut self, event: StreamEvent) -> Result<(), Close> {
         match event {
             StreamEvent::Opened { dir } => {
                 while let Some(stream) = self.quic.streams().accept(dir) {
                     self.on_opened(dir, stream);
                 }
-                self.on_bytes(now);
+                self.is_readable = true;
             }
-            StreamEvent::Readable { .. } => self.on_bytes(now),
+            StreamEvent::Readable { .. } => self.is_readable = true,
             StreamEvent::Stopped { .. } => return Err(Close::Gone),
             StreamEvent::Writable { .. } | StreamEvent::Finished { .. } | StreamEvent::Available { .. } => (),
         }
         Ok(())
     }
 
-    /// A stream has bytes to read.
-    fn on_bytes(&mut self, now: Time) {
-        self.is_readable = true;
+    /// An urgent frame arrived: its sender is told soon, by a receipt or by QUIC.
+    pub fn owe_receipt(&mut self, now: Time) {
+        if self.holds {
+            self.delivery.owe_receipt(now);
+        }
+    }
+
+    /// Lets QUIC acknowledge at once what it wants to.
+    pub fn hold_nothing(&mut self, now: Time) {
         self.free_until = self.free_until.max(now + ACK_WITHIN);
+    }
+
+    /// When bytes of a stream arrived that cannot be read, earlier ones are missing: QUIC should learn that soon. Or the
+    /// other end sent them again, because it missed an acknowledgement.
+    fn look_for_gap(&mut self, now: Time, stats: &ConnectionStats, was_readable: bool) {
+        let pieces = stats.frame_rx.stream;
+        if std::mem::replace(&mut self.pieces_before, pieces) < pieces && (was_readable || !self.is_readable) {
+            self.hold_nothing(now);
+        }
     }
 
     fn on_opened(&mut self, dir: Dir, stream: StreamId) {
@@ -194,8 +215,11 @@ impl FramedConnection {
     /// The next frame of the stream, if one has arrived.
     pub fn next_of_stream(&mut self) -> Result<Option<Bytes>, Close> {
         loop {
-            if let Some(body) = self.assembler.body().map_err(|_| Close::Protocol)? {
-                return Ok(Some(body));
+            while let Some(body) = self.assembler.body().map_err(|_| Close::Protocol)? {
+                // A copy may have brought it already.
+                if !self.holds || self.delivery.takes_from_stream() {
+                    return Ok(Some(body));
+                }
             }
             if self.is_finished {
                 return Err(Close::Gone);
@@ -250,9 +274,16 @@ impl FramedConnection {
         if self.stream.is_none() {
             return Ok(None);
         }
+        self.write_copies(now);
         self.write_unsent(now)?;
         while self.unsent.is_empty() {
             match self.queue.ready(now, self.sent)? {
+                // Nothing else leaves now: a receipt that is due leaves alone.
+                Ready::Empty | Ready::At(_) if self.delivery.is_receipt_due(now) => {
+                    let sent = self.sent;
+                    self.write_batch(now, Batch::default())?;
+                    self.sent = sent;
+                }
                 Ready::Empty => return Ok(None),
                 Ready::At(at) => return Ok(Some(at)),
                 Ready::Batch(batch) => self.write_batch(now, batch)?,
@@ -266,10 +297,21 @@ impl FramedConnection {
         Ok(None)
     }
 
+    /// Sends copies of urgent frames for which no receipt came.
+    fn write_copies(&mut self, now: Time) {
+        for copy in self.delivery.due_copies(now) {
+            let _ = self.quic.datagrams().send(copy, false); // Without room they are lost, like any datagram.
+            self.must_transmit = true;
+        }
+    }
+
     fn write_batch(&mut self, now: Time, mut batch: Batch) -> Result<(), Close> {
         (self.sent, self.must_transmit) = (now, true);
         if let Some(lost) = batch.lost {
             batch.sure.push(frame::control(&Control::Lagging { lost }));
+        }
+        if self.holds {
+            batch.latest.extend(self.delivery.riding_receipt());
         }
         let (quic, framing) = (&mut self.quic, &self.framing);
         let lost = pack(&mut batch, |datagram| {
@@ -281,6 +323,10 @@ impl FramedConnection {
             quic.datagrams().send(datagram, false).is_ok()
         });
         self.queue.lost(lost);
+        if self.holds {
+            let round_trip = self.round_trip();
+            self.delivery.on_sent(now, &batch.sure, batch.is_urgent, round_trip);
+        }
         self.unsent.extend(batch.sure);
         self.write_unsent(now)
     }
@@ -298,35 +344,15 @@ impl FramedConnection {
                 Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return Err(Close::Gone),
             }
         }
-        self.on_written(now, bytes);
-        Ok(())
-    }
-
-    /// The stream took bytes: they must arrive, so their loss must be noticed.
-    fn on_written(&mut self, now: Time, bytes: usize) {
-        if bytes == 0 {
-            return;
-        }
-        self.must_transmit = true;
-        let rtt = self.round_trip();
-        self.least_round_trip = self.least_round_trip.min(rtt);
-        self.check = Some(DeliveryCheck {
-            at: self.check.map_or_else(|| self.next_check(now), |it| it.at),
-            left: CHECKS,
-            acked_from: now + self.least_round_trip,
-            acks: self.quic.stats().frame_rx.acks,
-        });
+        self.must_transmit |= 0 < bytes;
         if BULK < bytes {
-            self.free_until = self.free_until.max(now + BULK_FOR + rtt.times(4));
+            self.free_until = self.free_until.max(now + BULK_FOR + self.round_trip().times(4));
         }
+        Ok(())
     }
 
     fn round_trip(&self) -> Span {
         Span::from_micros(self.quic.rtt().as_micros() as u64)
-    }
-
-    fn next_check(&self, now: Time) -> Time {
-        now + CHECK_AFTER + self.round_trip()
     }
 
     /// Fires QUIC's timers that are due at this time.
@@ -336,43 +362,26 @@ impl FramedConnection {
             self.quic.handle_timeout(time.instant(now));
             self.must_transmit = true;
         }
-        if let Some(check) = self.check.filter(|it| it.at <= now) {
-            let next = DeliveryCheck { at: self.next_check(now), left: check.left - 1, ..check };
-            self.check = (0 < next.left).then_some(next);
-        }
     }
 
     /// Holds nothing back while a changed address is validated: QUIC gives the new path up after about 100 ms.
-    fn look_for_new_path(&mut self, now: Time) {
-        let path = (self.quic.remote_address(), self.quic.stats().frame_rx.path_challenge);
+    fn look_for_new_path(&mut self, now: Time, stats: &ConnectionStats) {
+        let path = (self.quic.remote_address(), stats.frame_rx.path_challenge);
         if self.path.replace(path).is_some_and(|before| before != path) {
             self.free_until = self.free_until.max(now + BULK_FOR);
         }
     }
 
-    /// Looks for the acknowledgement of bytes that a stream sent. The other end owes it within 25 ms, and holds back all
-    /// others: so one that comes after a round trip is this one, or, if the bytes were lost, rides on a packet that left
-    /// anyway, which is seldom. Then the next timer finds the loss.
-    fn look_for_acknowledgement(&mut self, now: Time) {
-        let Some(check) = &mut self.check else { return };
-        let stats = self.quic.stats();
-        if std::mem::replace(&mut self.lost_before, stats.path.lost_packets) < stats.path.lost_packets {
-            self.must_transmit = true; // They may have held bytes of a stream.
-        } else if now < check.acked_from {
-            check.acks = stats.frame_rx.acks;
-        } else if check.acks < stats.frame_rx.acks {
-            self.check = None;
-        }
+    /// What QUIC gave up for lost must be sent again: it may have held bytes of the stream.
+    fn look_for_loss(&mut self, stats: &ConnectionStats) {
+        let lost = stats.path.lost_packets;
+        self.must_transmit |= std::mem::replace(&mut self.lost_before, lost) < lost;
     }
 
-    /// The time at which a timer of QUIC that is set for `at` fires. While nothing reliable is on its way it may be late: the
-    /// acknowledgement that it misses is held back at the other end, and a probe would only be one packet more.
+    /// The time at which a timer of QUIC that is set for `at` fires. It may be late: the acknowledgement that it misses is held
+    /// back at the other end, and a probe would only be one packet more.
     pub fn timer_at(&self, at: Time) -> Time {
-        if !self.holds || self.quic.is_closed() {
-            return at;
-        }
-        let check = self.check.map(|it| at.max(it.at));
-        check.unwrap_or(at + HOLD_MAX).min(at + HOLD_MAX)
+        if !self.holds || at < self.free_until || self.quic.is_closed() { at } else { at + HOLD_MAX }
     }
 
     /// Returns whether packets may leave now. If all that is due is an acknowledgement of datagrams, it waits for a packet to
@@ -380,16 +389,13 @@ impl FramedConnection {
     pub fn may_transmit(&mut self, now: Time) -> bool {
         let must_transmit = std::mem::take(&mut self.must_transmit);
         let is_free = !self.holds || now < self.free_until || self.quic.is_closed();
-        if must_transmit || is_free {
-            self.held_since = None;
-            return true;
-        }
         let since = *self.held_since.get_or_insert(now);
-        let is_over = since + HOLD_MAX <= now;
-        if is_over {
-            self.held_since = None;
+        let is_over = since + HOLD_MAX <= now || HELD_PACKETS_MAX <= self.held_packets;
+        let may_transmit = must_transmit || is_free || is_over;
+        if may_transmit {
+            (self.held_since, self.held_packets) = (None, 0);
         }
-        is_over
+        may_transmit
     }
 
     /// The time until which acknowledgements are held back.

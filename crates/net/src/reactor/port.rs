@@ -1,6 +1,6 @@
 //! A port of a reactor: a socket, its QUIC endpoint and its connections.
 
-use super::connection_role::{ConnectionRole, DialRequest, RoleContext};
+use super::connection_role::{ConnectionRole, DialRequest, RoleContext, Urgency};
 use super::deadlines::Deadlines;
 use super::framed::{FramedConnection, Framing};
 use super::socket::{Packet, PacketSocket, reactor_of};
@@ -100,6 +100,8 @@ pub(super) struct Port<M: Machine> {
     ready: Arc<ReadyConnections>,
     buffer: Vec<u8>,
     is_closed: bool,
+    /// False if no connection holds acknowledgements back.
+    pub may_hold: bool,
 }
 
 impl<M: Machine> Port<M>
@@ -129,6 +131,7 @@ where
             ready,
             buffer: Vec::new(),
             is_closed: false,
+            may_hold: true,
         }
     }
 
@@ -200,6 +203,7 @@ where
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some(connection) = self.connections.get_mut(handle.0).and_then(Option::as_mut) {
                     connection.framed.quic.handle_event(event);
+                    connection.framed.on_packet();
                     self.activate(handle.0);
                 }
             }
@@ -276,7 +280,8 @@ where
         if let ConnectionRole::UnknownHost(context, ..) = &role {
             queue.sure(mesh::hello_frame(context.host, context.router.zones()));
         }
-        let framed = FramedConnection::new(quic, queue, Framing::Plain, frame_max, now);
+        let mut framed = FramedConnection::new(quic, queue, Framing::Plain, frame_max, now);
+        framed.may_hold = self.may_hold;
         let connection =
             PortConnection { framed, role, armed: None, is_active: false, closing: None, send_at: None };
         self.connections[slot] = Some(Box::new(connection));
@@ -548,7 +553,8 @@ where
     fn next_deadline(&mut self, time: TimeBase) -> Option<Time> {
         let quic = self.framed.quic.poll_timeout().map(|it| self.framed.timer_at(time.time(it)));
         let closing = self.closing.map(|it| it.1);
-        [quic, self.role.deadline(), self.send_at, closing, self.framed.held_until()]
+        let delivery = self.framed.holds.then(|| self.framed.delivery.deadline()).flatten();
+        [quic, self.role.deadline(), self.send_at, closing, self.framed.held_until(), delivery]
             .into_iter()
             .flatten()
             .min()
@@ -565,7 +571,12 @@ where
 {
     while !role.is_paused() {
         let Some(body) = framed.next_of_stream()? else { break };
-        role.on_sure(context, framed, &body)?;
+        if role.on_sure(context, framed, &body)? == Urgency::Urgent {
+            framed.owe_receipt(context.now);
+        }
+    }
+    if 0 < framed.half_frame() {
+        framed.hold_nothing(context.now); // The rest of the frame is on its way, and it may be long.
     }
     if role.is_overlong(framed) {
         return Err(Close::Protocol);

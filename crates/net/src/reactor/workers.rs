@@ -1,9 +1,11 @@
 //! The workers of a reactor: which of them have inputs, which are due, and which have something to send.
 
+use super::Mailbox;
 use super::deadlines::Deadlines;
 use crate::worker::{EventSink, Inbound, Worker, WorkerExit, WorkerHandle, WorkerInbox};
 use machine::{Machine, Time};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use wire::Message;
 
 /// Inputs of one worker from other threads that are handled before the other workers have their turn.
@@ -36,11 +38,14 @@ pub(super) struct Workers<M: Machine> {
     deadlines: Deadlines,
     /// Workers that handled something since the last flush.
     touched: Vec<usize>,
+    /// Workers that have inputs of other threads.
+    mailbox: Arc<Mailbox>,
 }
 
-impl<M: Machine> Default for Workers<M> {
-    fn default() -> Self {
+impl<M: Machine> Workers<M> {
+    pub fn new(mailbox: Arc<Mailbox>) -> Self {
         Self {
+            mailbox,
             slots: Vec::new(),
             free: Vec::new(),
             by_id: FxHashMap::default(),
@@ -61,6 +66,9 @@ where
             self.slots.len() - 1
         });
         self.by_id.insert(inbox.id(), at);
+        // Inputs may have been sent before the worker was here, when no slot had its number.
+        inbox.mark().clear();
+        self.mailbox.post(inbox.id(), inbox.mark());
         let worker = Worker::new(machine, sink);
         self.slots[at] = Some(WorkerSlot { worker, inbox, ended, armed: None, is_touched: false });
         self.touch(at);
@@ -82,27 +90,36 @@ where
             return;
         };
         // Inputs that came before this one are in the inbox: the link that a message arrived on, for example.
-        self.drain_one(now, at);
+        if self.slots[at].as_ref().is_some_and(|it| it.inbox.mark().is_set()) {
+            self.drain_one(now, at);
+        }
         self.step(at, |worker| worker.take(now, inbound));
     }
 
     /// Handles the inputs from other threads. Returns whether there were any.
     pub fn drain(&mut self, now: Time) -> bool {
-        let mut any = false;
-        for at in 0..self.slots.len() {
-            any |= self.drain_one(now, at);
+        let workers = self.mailbox.take();
+        for id in &workers {
+            let Some(&at) = self.by_id.get(id) else { continue };
+            if let Some(slot) = &self.slots[at] {
+                slot.inbox.mark().clear();
+            }
+            if self.drain_one(now, at) == INPUTS_PER_ROUND
+                && let Some(slot) = &self.slots[at]
+            {
+                self.mailbox.post(*id, slot.inbox.mark()); // More may wait.
+            }
         }
-        any
+        !workers.is_empty()
     }
 
-    fn drain_one(&mut self, now: Time, at: usize) -> bool {
-        let mut any = false;
-        for _ in 0..INPUTS_PER_ROUND {
-            let Some(inbound) = self.slots[at].as_mut().and_then(|it| it.inbox.next()) else { break };
-            any = true;
+    /// Handles the inputs of one worker from other threads, as many as one round allows. Returns their number.
+    fn drain_one(&mut self, now: Time, at: usize) -> usize {
+        for taken in 0..INPUTS_PER_ROUND {
+            let Some(inbound) = self.slots[at].as_mut().and_then(|it| it.inbox.next()) else { return taken };
             self.step(at, |worker| worker.take(now, inbound));
         }
-        any
+        INPUTS_PER_ROUND
     }
 
     /// Wakes the machines that are due.
@@ -151,7 +168,7 @@ where
 
     /// Returns whether inputs from other threads wait.
     pub fn has_mail(&self) -> bool {
-        self.slots.iter().flatten().any(|it| !it.inbox.is_empty())
+        !self.mailbox.is_empty()
     }
 
     /// The time at which a machine wants to be woken next.

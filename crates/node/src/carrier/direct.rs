@@ -2,11 +2,15 @@
 
 use super::{Carrier, CarrierSettings, PoseCounts, RelevanceFn};
 use interest::{Engine, EngineConfig, Policy, PolicyReach, Slot, SubjectView, Update};
-use machine::{Address, Time};
+use machine::{Address, Span, Time};
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
 use wire::{Message as _, Packer, Pose};
 use zone::CarrierUpdate;
+
+/// Groups of subscribers, which are served one after the other within a tick. Served all at once, a thousand of them would keep
+/// a host's reactor busy for 20 ms, and every action that arrives meanwhile would wait.
+const GROUPS: usize = 5;
 
 /// A carrier that sends every pose itself.
 pub struct DirectCarrier {
@@ -20,6 +24,8 @@ pub struct DirectCarrier {
     /// and the host may not know yet that the old one is gone.
     addresses: BTreeMap<ObjectId, Address>,
     paused: bool,
+    /// The group of observers that is served next, and when.
+    group: usize,
     next: Time,
     packer: Packer,
     counts: PoseCounts,
@@ -43,6 +49,7 @@ impl DirectCarrier {
             subscribers: BTreeMap::new(),
             addresses: BTreeMap::new(),
             paused: false,
+            group: 0,
             next: Time::ZERO,
             packer: Packer::new(),
             counts: PoseCounts::default(),
@@ -102,6 +109,31 @@ impl DirectCarrier {
         }
     }
 
+    /// The time from one group's tick to that of the next.
+    fn slice(&self) -> Span {
+        Span::from_micros(self.settings.tick.as_micros() / GROUPS as u64)
+    }
+
+    /// Sends the poses that are due to the subscribers of one group.
+    fn serve_group(
+        &mut self,
+        world: Time,
+        grade: Option<RelevanceFn<'_>>,
+        send: &mut dyn FnMut(Address, &[u8]),
+    ) {
+        let Self { settings, engine, carried, object_in_slot, addresses, packer, .. } = self;
+        let policy = GradedPolicy { policy: &*settings.policy, object_in_slot, grade };
+        let tally = engine.tick_group(self.group, world, &policy, |observer, updates| {
+            let subscriber = object_in_slot[observer.index()].and_then(|it| addresses.get(&it));
+            let Some(&subscriber) = subscriber else { return };
+            pack(packer, updates, object_in_slot, carried);
+            packer.datagrams().for_each(|datagram| send(subscriber, datagram));
+            packer.clear();
+        });
+        self.counts.sent += tally.sent;
+        self.counts.deferred += tally.deferred;
+    }
+
     fn clear(&mut self) {
         self.engine = engine(&self.settings);
         self.carried.clear();
@@ -125,7 +157,13 @@ impl Carrier for DirectCarrier {
     }
 
     fn deadline(&self) -> Option<Time> {
-        (!self.subscribers.is_empty()).then_some(self.next)
+        if self.subscribers.is_empty() {
+            return None;
+        }
+        // Groups without observers are passed over, so that a zone with few players wakes seldom.
+        let is_empty = |turn: &usize| self.engine.observers_in((self.group + turn) % GROUPS) == 0;
+        let skipped = (0..GROUPS - 1).take_while(is_empty).count() as u64;
+        Some(self.next + self.slice().times(skipped))
     }
 
     fn send_poses(
@@ -138,25 +176,27 @@ impl Carrier for DirectCarrier {
         if now < self.next {
             return;
         }
-        // Why set before the pause is looked at: a paused carrier must not wake its host all the time.
-        self.next = now + self.settings.tick;
         if self.paused {
+            // Why set although nothing is sent: a paused carrier must not wake its host all the time.
+            self.next = now + self.settings.tick;
             return self.engine.rest();
         }
         for it in self.carried.values() {
             self.engine.place(it.slot, it.motion.position_at(world));
         }
-        let Self { settings, engine, carried, object_in_slot, addresses, packer, .. } = self;
-        let policy = GradedPolicy { policy: &*settings.policy, object_in_slot, grade };
-        let tally = engine.tick(world, &policy, |observer, updates| {
-            let subscriber = object_in_slot[observer.index()].and_then(|it| addresses.get(&it));
-            let Some(&subscriber) = subscriber else { return };
-            pack(packer, updates, object_in_slot, carried);
-            packer.datagrams().for_each(|datagram| send(subscriber, datagram));
-            packer.clear();
-        });
-        self.counts.sent += tally.sent;
-        self.counts.deferred += tally.deferred;
+        // A host that was late must not serve all groups at once to catch up.
+        let is_late = self.settings.tick < now.since(self.next);
+        if is_late {
+            self.next = now;
+        }
+        for _ in 0..GROUPS {
+            if now < self.next {
+                break;
+            }
+            self.serve_group(world, grade, send);
+            self.next += self.slice();
+            self.group = (self.group + 1) % GROUPS;
+        }
     }
 
     fn counts(&self) -> PoseCounts {
@@ -166,7 +206,7 @@ impl Carrier for DirectCarrier {
 
 fn engine(settings: &CarrierSettings) -> Engine {
     let CarrierSettings { schedule, budget, .. } = *settings;
-    Engine::new(EngineConfig { schedule, budget, ..EngineConfig::default() })
+    Engine::new(EngineConfig { schedule, budget, groups: GROUPS, ..EngineConfig::default() })
 }
 
 fn encode(object: ObjectId, motion: &Motion) -> Vec<u8> {

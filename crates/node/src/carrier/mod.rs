@@ -61,7 +61,7 @@ pub struct CarrierSettings {
     pub schedule: UpdateSchedule,
     /// Limit of a subscriber's bytes of poses per second; `None` is no limit.
     pub budget: Option<Budget>,
-    /// The time between two rounds of sending: fewer, fuller packets cost less than more.
+    /// The time between two datagrams of poses for one subscriber: fewer, fuller ones cost less than more.
     pub tick: Span,
 }
 

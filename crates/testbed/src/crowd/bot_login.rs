@@ -10,11 +10,23 @@ use machine::Rng;
 use net::dial::Dialer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use zone::PlayerConfig;
 
-/// The most log-ins at once.
-const LOGINS: usize = 16;
+/// The most log-ins at once. A log-in with its handshakes costs more than seconds of play, and bots that play already must not
+/// wait for those that come.
+const LOGINS: usize = 4;
+
+/// Time that a bot may take to enter before the next one logs in.
+const ENTER_WITHIN: Duration = Duration::from_secs(2);
+
+/// Waits until a bot is in the world.
+async fn entered(session: &Session) {
+    while session.player.inspect(|it| it.player().is_in()).await == Some(false) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
 
 /// State that the bots of a crowd share while they log in.
 pub(super) struct BotLogin {
@@ -58,7 +70,9 @@ impl BotLogin {
             let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
             Session::begin(&lobby, &pass, session_options.clone(), make, sender.clone())
         };
-        Ok(in_turn(&self.lobby_lock, begin).await?)
+        let session = in_turn(&self.lobby_lock, begin).await?;
+        let _ = tokio::time::timeout(ENTER_WITHIN, entered(&session)).await; // It may enter later.
+        Ok(session)
     }
 
     /// The machine of a player that a bot steers.

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Time for which the version of an object out of sight is remembered.
 const REMEMBERED: Span = Span::from_millis(10_000);
 
+/// Interval at which versions that are too old are forgotten: to look through all of them costs more than to keep some.
+const TIDY_EVERY: Span = Span::from_millis(1_000);
+
 #[derive(Clone, Copy, Debug)]
 struct KnownVersion {
     incarnation: u32,
@@ -20,11 +23,13 @@ struct KnownVersion {
 pub(super) struct KnownObjects {
     known: BTreeMap<ObjectId, KnownVersion>,
     in_sight: BTreeMap<ObjectId, VisibleObject>,
+    /// Own time at which versions that are too old were last forgotten.
+    tidied: Time,
 }
 
 impl KnownObjects {
     pub const fn new() -> Self {
-        Self { known: BTreeMap::new(), in_sight: BTreeMap::new() }
+        Self { known: BTreeMap::new(), in_sight: BTreeMap::new(), tidied: Time::ZERO }
     }
 
     pub const fn in_sight(&self) -> &BTreeMap<ObjectId, VisibleObject> {
@@ -53,17 +58,20 @@ impl KnownObjects {
     pub fn keep(&mut self, now: Time, objects: &[ShownObject]) {
         let kept: BTreeSet<_> = objects.iter().filter(|it| self.is_old(it)).map(|it| it.object).collect();
         self.in_sight.retain(|object, _| kept.contains(object));
-        self.hide_rest(now);
-    }
-
-    /// Remembers objects out of sight for a while: a zone that knows an older state than we do may show them again.
-    fn hide_rest(&mut self, now: Time) {
         for (object, known) in &mut self.known {
             if !self.in_sight.contains_key(object) {
                 known.hidden.get_or_insert(now);
             }
         }
-        self.known.retain(|_, it| it.hidden.is_none_or(|since| now.since(since) < REMEMBERED));
+        self.tidy(now);
+    }
+
+    /// Objects out of sight are remembered for a while: a zone that knows an older state than we do may show them again.
+    fn tidy(&mut self, now: Time) {
+        if TIDY_EVERY <= now.since(self.tidied) {
+            self.tidied = now;
+            self.known.retain(|_, it| it.hidden.is_none_or(|since| now.since(since) < REMEMBERED));
+        }
     }
 
     /// An object is new or changed, and not old. The newest motion heard stays.
@@ -90,8 +98,11 @@ impl KnownObjects {
     pub fn hide(&mut self, now: Time, hidden: &[ObjectId]) {
         for object in hidden {
             self.in_sight.remove(object);
+            if let Some(known) = self.known.get_mut(object) {
+                known.hidden.get_or_insert(now);
+            }
         }
-        self.hide_rest(now);
+        self.tidy(now);
     }
 
     /// An object in sight moves like this, unless a newer motion is known.
