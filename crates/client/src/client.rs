@@ -139,8 +139,9 @@ where
         let options =
             SessionOptions { transport, dialer: dialer.clone(), history: HistoryWriter::default(), seed };
         let (events_out, player_events) = mpsc::unbounded_channel();
+        let on_event = move |event| drop(events_out.send(event)); // The client may be gone.
         let session =
-            Session::begin(&lobby, &pass, options, |config, _| node::ClientNode::new(config), events_out)
+            Session::begin(&lobby, &pass, options, |config, _| node::ClientNode::new(config), on_event)
                 .await?;
         check_game::<G>(&session.info)?;
         let pending =

@@ -10,7 +10,7 @@ use net::{Close, address};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zone::{PlayerConfig, PlayerEvent};
 
@@ -76,13 +76,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session. `make` builds the player's machine, with or without a bot; its events are sent to `events`.
+    /// Begins a session. `make` builds the player's machine, with or without a bot; `on_event` gets its events, on the dialer's
+    /// reactor, and must not wait.
     pub async fn begin(
         lobby: &LobbyClient,
         pass: &Pass,
         options: SessionOptions,
         make: impl FnOnce(PlayerConfig, &SessionInfo) -> node::ClientNode,
-        events: mpsc::UnboundedSender<PlayerEvent>,
+        on_event: impl FnMut(PlayerEvent) + Send + 'static,
     ) -> Result<Self, LobbyClientError> {
         let info = lobby.session(pass).await?;
         let config = PlayerConfig {
@@ -96,7 +97,12 @@ impl Session {
         let address = address::player(info.player);
         options.history.note(address, EntryKind::Started);
         let (silences, silence) = watch::channel(0);
-        let sink = PlayerEventSink { events, history: options.history.clone(), address, silences };
+        let sink = PlayerEventSink {
+            on_event: Box::new(on_event),
+            history: options.history.clone(),
+            address,
+            silences,
+        };
         let player = options.dialer.run(make(config, &info), sink);
         let counters = Arc::new(SessionCounters::default());
         let history = options.history.clone();
@@ -135,7 +141,7 @@ impl Drop for Session {
 }
 
 struct PlayerEventSink {
-    events: mpsc::UnboundedSender<PlayerEvent>,
+    on_event: Box<dyn FnMut(PlayerEvent) + Send>,
     history: HistoryWriter,
     address: Address,
     /// Number of times that the primary was silent: all connections are probed then.
@@ -150,7 +156,7 @@ impl EventSink<node::ClientNode> for PlayerEventSink {
         }
         match event {
             PlayerEvent::Note(note) => self.history.note(self.address, EntryKind::Said(note)),
-            it => drop(self.events.send(it)),
+            it => (self.on_event)(it),
         }
     }
 

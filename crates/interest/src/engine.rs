@@ -10,7 +10,7 @@ use crate::policy::graded;
 use crate::slot_table::SlotTable;
 use crate::subject_index::SubjectIndex;
 use crate::{Budget, Policy, PolicyReach, Slot, UpdateSchedule};
-use machine::Time;
+use machine::{Span, Time};
 use space::{Distance, Grid, Heading, Position};
 use std::cmp::Ordering;
 
@@ -23,15 +23,20 @@ pub struct EngineConfig {
     pub budget: Option<Budget>,
     /// Bytes that an update costs a budget, unless [`Engine::weigh`] sets another number.
     pub update_bytes: u32,
+    /// The longest time without an update of a subject that has not changed ([`Engine::change`]) since the observer got two of it;
+    /// `None` to send those as often as all others.
+    pub unchanged: Option<Span>,
     /// Number of groups of observers, at least 1. Each has ticks of its own ([`Engine::tick_group`]), so that a server need not
     /// send to all its clients in one moment.
     pub groups: usize,
 }
 
 impl Default for EngineConfig {
-    /// The paper's interval, no budget, updates of about a pose with its frame, all observers in one group.
+    /// The paper's interval, no budget, updates of about a pose with its frame, also without changes, all observers in one
+    /// group.
     fn default() -> Self {
-        Self { schedule: UpdateSchedule::default(), budget: None, update_bytes: 26, groups: 1 }
+        let schedule = UpdateSchedule::default();
+        Self { schedule, budget: None, update_bytes: 26, unchanged: None, groups: 1 }
     }
 }
 
@@ -84,6 +89,8 @@ pub struct Engine {
     near: NearList,
     due: Vec<DueUpdate>,
     updates: Vec<Update>,
+    /// Number of ticks of all groups so far.
+    ticks: u64,
 }
 
 /// Observers that are served in one tick, and what they remember.
@@ -91,10 +98,10 @@ pub struct Engine {
 struct ObserverGroup {
     observers: Vec<u32>,
     memory: PairMemory,
-    /// The time of the last tick.
-    ticked: Time,
+    /// Time and number of the last tick.
+    ticked: (Time, u64),
     /// Number of ticks that used the grid.
-    ticks: u32,
+    grid_ticks: u32,
 }
 
 /// The place of a slot that does not observe.
@@ -143,6 +150,7 @@ impl Engine {
             near: NearList::default(),
             due: Vec::new(),
             updates: Vec::new(),
+            ticks: 0,
         }
     }
 
@@ -164,10 +172,10 @@ impl Engine {
     /// nothing, until it is given out again.
     pub fn leave(&mut self, slot: Slot) {
         self.stop_observing(slot);
-        self.table.leave(slot);
+        self.table.leave(slot, self.ticks);
         if self.groups.iter().all(|it| it.observers.is_empty()) {
             // No observer is left who could remember the slot, and a world without observers may never be ticked.
-            self.table.recycle_all();
+            self.table.recycle(u64::MAX);
         }
     }
 
@@ -215,6 +223,12 @@ impl Engine {
         self.table.facing[slot.index()] = heading.unit();
     }
 
+    /// Notes that the owner of `slot` has changed in a way that its observers cannot foresee.
+    pub fn change(&mut self, slot: Slot) {
+        let version = &mut self.table.versions[slot.index()];
+        *version = version.wrapping_add(1);
+    }
+
     /// Sets the bytes that an update of `slot` costs an observer's budget.
     pub fn weigh(&mut self, slot: Slot, bytes: u32) {
         self.table.bytes[slot.index()] = bytes;
@@ -246,8 +260,7 @@ impl Engine {
         counts
     }
 
-    /// The same for the observers of one group. Groups are ticked in turn, from 0 on: after the last one, the slots of objects
-    /// that had left before the first are given out again.
+    /// The same for the observers of one group.
     pub fn tick_group<P: Policy + ?Sized>(
         &mut self,
         group: usize,
@@ -256,9 +269,7 @@ impl Engine {
         mut deliver: impl FnMut(Slot, &[Update]),
     ) -> TickCounts {
         let mut counts = TickCounts::default();
-        if group == 0 {
-            self.table.begin_round();
-        }
+        self.ticks += 1;
         if !self.groups[group].observers.is_empty() {
             let search = self.prepare(group, policy.reach());
             // Taken out, so that the rest of the engine can be used beside it.
@@ -269,7 +280,7 @@ impl Engine {
                 counts.examined += self.collect_near(observer, search);
                 let first = its.memory.open(observer.0);
                 self.subject_index.fill(its.memory.entries(), first);
-                counts.graded += self.collect_due(now, observer, policy, its.memory.entries(), its.ticked);
+                counts.graded += self.collect_due(now, observer, policy, its.memory.entries(), its.ticked.0);
                 counts.deferred += self.choose_updates(now, observer, its.memory.entries());
                 self.forget(now, first, &mut its.memory);
                 its.memory.close(observer.0, first);
@@ -278,13 +289,12 @@ impl Engine {
                     deliver(observer, &self.updates);
                 }
             }
-            its.ticked = now;
+            its.ticked = (now, self.ticks);
             self.groups[group] = its;
         }
-        // Only now: before, the memory of some group may still name the slots of objects that left.
-        if group + 1 == self.groups.len() {
-            self.table.recycle();
-        }
+        // The memory of a group that had no tick since may still name the slots of objects that left.
+        let observing = self.groups.iter().filter(|it| !it.observers.is_empty());
+        self.table.recycle(observing.map(|it| it.ticked.1).min().unwrap_or(u64::MAX));
         counts
     }
 
@@ -300,7 +310,7 @@ impl Engine {
                 memory.close(observer, first);
             }
         }
-        table.recycle_all();
+        table.recycle(u64::MAX);
     }
 
     /// Decides how to find near subjects, and sorts the slots into the grid if that helps.
@@ -311,11 +321,11 @@ impl Engine {
                 if self.grid_reach != reach {
                     (self.grid, self.grid_reach) = (Grid::new(cell_for(reach)), reach);
                 }
-                if self.groups[group].ticks.is_multiple_of(TICKS_PER_SORT) {
+                if self.groups[group].grid_ticks.is_multiple_of(TICKS_PER_SORT) {
                     self.sort_observers(group, reach);
                 }
                 let its = &mut self.groups[group];
-                its.ticks = its.ticks.wrapping_add(1);
+                its.grid_ticks = its.grid_ticks.wrapping_add(1);
                 self.grid.rebuild(&self.table.xs, &self.table.ys);
                 NearSearch::Grid(reach)
             }
@@ -373,7 +383,7 @@ impl Engine {
         ticked: Time,
     ) -> u64 {
         let facing = self.table.facing[observer.index()];
-        let schedule = self.config.schedule;
+        let EngineConfig { schedule, unchanged, .. } = self.config;
         let mut count = 0;
         self.due.clear();
         for near in self.near.as_slice() {
@@ -383,7 +393,7 @@ impl Engine {
             }
             let known = self.subject_index.find(near.subject, entries);
             // No relevance could make this pair due, so the policy need not grade it.
-            if known.is_some_and(|it| entries[it].told && schedule.is_fresh(now.since(entries[it].last))) {
+            if known.is_some_and(|it| entries[it].told() && schedule.is_fresh(now.since(entries[it].last))) {
                 continue;
             }
             count += 1;
@@ -396,15 +406,18 @@ impl Engine {
                 entries.len() - 1
             });
             let entry = &mut entries[place];
-            if entry.owed && entry.seen < ticked {
+            if entry.owed() && entry.seen < ticked {
                 // It waits only while it is in view, so that a subject that comes and goes does not overtake one that
                 // stays. The observer's last update of it ages all the same: that decides what is due.
                 entry.add_time_away(ticked.since(entry.seen));
             }
             let age = now.since(entry.last);
-            (entry.seen, entry.owed) = (now, !entry.told || schedule.is_due(age, relevance));
-            if entry.owed {
-                let urgency = urgency(&schedule, entry.waited(now), relevance, entry.told);
+            let is_unchanged = unchanged.is_some_and(|it| age < it)
+                && entry.is_known_well(self.table.versions[near.subject as usize]);
+            let is_due = !entry.told() || schedule.is_due(age, relevance) && !is_unchanged;
+            entry.mark_seen(now, is_due);
+            if is_due {
+                let urgency = urgency(&schedule, entry.waited(now), relevance, entry.told());
                 self.due.push(DueUpdate { entry: place as u32, relevance, urgency });
             }
         }
@@ -432,7 +445,7 @@ impl Engine {
             if budget.is_some() && !bucket.take(self.table.bytes[entry.subject as usize]) {
                 break;
             }
-            entry.mark_sent(now);
+            entry.mark_sent(now, self.table.versions[entry.subject as usize]);
             self.updates.push(Update { subject: Slot(entry.subject), relevance: pending.relevance });
         }
         (self.due.len() - self.updates.len()) as u64
@@ -442,7 +455,7 @@ impl Engine {
     fn forget(&self, now: Time, first: usize, memory: &mut PairMemory) {
         let schedule = self.config.schedule;
         memory.keep(first, |entry| {
-            !schedule.is_forgotten(now.since(entry.seen), entry.owed)
+            !schedule.is_forgotten(now.since(entry.seen), entry.owed())
                 && self.table.is_present(Slot(entry.subject))
         });
     }

@@ -17,11 +17,33 @@ pub(crate) struct RememberedPair {
     /// Milliseconds since `last` for which it was out of view while it was owed an update. Counts up to a minute;
     /// longer absence counts as waiting, which only brings its turn nearer.
     away: u16,
-    /// True if the observer ever got an update of it.
-    pub(crate) told: bool,
-    /// True if an update was due when it was last seen and did not fit the budget.
-    pub(crate) owed: bool,
+    /// Number of changes of the subject when the last update was sent, in its lowest byte.
+    version: u8,
+    /// Whether it was told and is owed, and the number of updates since the subject changed.
+    flags: PairFlags,
 }
+
+/// Three facts in one byte.
+#[derive(Clone, Copy, Debug, Default)]
+struct PairFlags(u8);
+
+impl PairFlags {
+    const TOLD: u8 = 1;
+    const OWED: u8 = 2;
+    /// The number of updates since the subject changed, from this bit on.
+    const REPEATS: u32 = 2;
+
+    const fn repeats(self) -> u8 {
+        self.0 >> Self::REPEATS
+    }
+
+    const fn with_owed(self, owed: bool) -> Self {
+        Self(if owed { self.0 | Self::OWED } else { self.0 & !Self::OWED })
+    }
+}
+
+/// The number of updates up to which it is counted whether the subject has changed.
+const REPEATS_MAX: u8 = 2;
 
 // Two bytes for the time away, because a larger entry is felt: at 32 bytes a tick of 16,000 takes a fifth longer.
 const _: () = assert!(size_of::<RememberedPair>() == 24);
@@ -29,7 +51,28 @@ const _: () = assert!(size_of::<RememberedPair>() == 24);
 impl RememberedPair {
     /// A subject that is seen for the first time: its first update is due.
     pub(crate) const fn newcomer(subject: u32, now: Time) -> Self {
-        Self { last: now, seen: now, subject, away: 0, told: false, owed: true }
+        let flags = PairFlags(0).with_owed(true);
+        Self { last: now, seen: now, subject, away: 0, version: 0, flags }
+    }
+
+    /// True if the observer ever got an update of it.
+    pub(crate) const fn told(&self) -> bool {
+        self.flags.0 & PairFlags::TOLD != 0
+    }
+
+    /// True if an update was due when it was last seen and did not fit the budget.
+    pub(crate) const fn owed(&self) -> bool {
+        self.flags.0 & PairFlags::OWED != 0
+    }
+
+    /// It is relevant now, and an update is due or not.
+    pub(crate) const fn mark_seen(&mut self, now: Time, owed: bool) {
+        (self.seen, self.flags) = (now, self.flags.with_owed(owed));
+    }
+
+    /// True if the observer got the subject's last change, and got it twice: one update may have been lost.
+    pub(crate) const fn is_known_well(&self, version: u8) -> bool {
+        self.told() && self.version == version && REPEATS_MAX <= self.flags.repeats()
     }
 
     /// Adds time for which it was out of view while it was owed an update.
@@ -42,9 +85,12 @@ impl RememberedPair {
         now.since(self.last + Span::from_millis(u64::from(self.away)))
     }
 
-    /// Notes that the observer gets an update now.
-    pub(crate) fn mark_sent(&mut self, now: Time) {
-        *self = Self { last: now, away: 0, told: true, owed: false, ..*self };
+    /// Notes that the observer gets an update now, of the subject as it is after so many changes.
+    pub(crate) fn mark_sent(&mut self, now: Time, version: u8) {
+        let is_repeat = self.told() && self.version == version;
+        let repeats = if is_repeat { REPEATS_MAX.min(self.flags.repeats() + 1) } else { 1 };
+        let flags = PairFlags(PairFlags::TOLD | repeats << PairFlags::REPEATS);
+        *self = Self { last: now, away: 0, version, flags, ..*self };
     }
 }
 

@@ -1,6 +1,7 @@
 //! Positions, headings and sizes of all objects in the engine, as arrays by slot.
 
 use space::{COORDINATE_MAX, COORDINATE_MIN, Heading, Position};
+use std::collections::VecDeque;
 
 /// An index into the engine's arrays, given to an object that enters. It is given out again some time after its
 /// owner left.
@@ -23,12 +24,12 @@ pub(crate) struct SlotTable {
     pub(crate) facing: Vec<(f32, f32)>,
     /// Bytes that an update of each object costs a budget.
     pub(crate) bytes: Vec<u32>,
+    /// Number of changes of each object, in its lowest byte.
+    pub(crate) versions: Vec<u8>,
     /// One bit per slot: set if the slot has an owner.
     present: Vec<u64>,
-    /// Slots whose owner left since the last round of ticks began. Observers may still remember them.
-    leaving: Vec<u32>,
-    /// Slots whose owner left before: they are free after this round.
-    left: Vec<u32>,
+    /// Slots whose owner left, each with the number of ticks before. Observers may still remember them.
+    leaving: VecDeque<(u64, u32)>,
     free: Vec<u32>,
 }
 
@@ -43,31 +44,22 @@ impl SlotTable {
         slot
     }
 
-    /// Empties a slot. It has no owner until the next round of ticks is over, so that no observer mistakes the next
-    /// owner for the last.
-    pub(crate) fn leave(&mut self, slot: Slot) {
+    /// Empties a slot, after so many ticks. It has no owner until every group of observers has had a tick, so that no observer
+    /// mistakes the next owner for the last.
+    pub(crate) fn leave(&mut self, slot: Slot, ticks: u64) {
         if self.is_present(slot) {
             self.set_present(slot, false);
             // The grid sorts all slots, so an empty one needs a place where it costs little.
             self.place(slot, place_of_empty(slot));
-            self.leaving.push(slot.0);
+            self.leaving.push_back((ticks, slot.0));
         }
     }
 
-    /// Begins a round of ticks, one for each group of observers.
-    pub(crate) fn begin_round(&mut self) {
-        self.left.append(&mut self.leaving);
-    }
-
-    /// Frees the slots whose owners left before the round that just ended: no observer remembers them.
-    pub(crate) fn recycle(&mut self) {
-        self.free.append(&mut self.left);
-    }
-
-    /// Frees all slots without an owner: no observer remembers any.
-    pub(crate) fn recycle_all(&mut self) {
-        self.begin_round();
-        self.recycle();
+    /// Frees the slots whose owners left before the tick of this number: no observer remembers them.
+    pub(crate) fn recycle(&mut self, before: u64) {
+        while let Some((_, slot)) = self.leaving.pop_front_if(|it| it.0 < before) {
+            self.free.push(slot);
+        }
     }
 
     pub(crate) fn place(&mut self, slot: Slot, position: Position) {
@@ -90,6 +82,7 @@ impl SlotTable {
         self.ys.push(0);
         self.facing.push((1.0, 0.0));
         self.bytes.push(0);
+        self.versions.push(0);
         self.present.resize(slot.index() / 64 + 1, 0);
         slot
     }

@@ -90,10 +90,10 @@ impl ClientNode {
         out.absorb(&mut self.part, NodeMsg::Zone, Some);
     }
 
-    fn receive_poses(&mut self, now: Time, datagram: &[u8], out: &mut Outbox<NodeMsg, ClientEvent>) {
+    fn receive_poses(&mut self, datagram: &[u8]) {
         for pose in carrier::poses(datagram) {
             self.poses += 1;
-            self.handle_player(now, Input::Command(PlayerCommand::Hear(pose.object, pose.motion)), out);
+            self.player.hear(pose.object, &pose.motion);
         }
     }
 }
@@ -110,7 +110,7 @@ impl Machine for ClientNode {
         out: &mut Outbox<NodeMsg, ClientEvent>,
     ) {
         match input {
-            Input::Recv { msg: NodeMsg::Poses(datagram), .. } => self.receive_poses(now, &datagram, out),
+            Input::Recv { msg: NodeMsg::Poses(datagram), .. } => self.receive_poses(&datagram),
             Input::Recv { from, link, msg: NodeMsg::Zone(msg) } => {
                 self.handle_player(now, Input::Recv { from, link, msg }, out)
             }

@@ -150,7 +150,8 @@ async fn probe(
         seed: number as u64,
     };
     let (sender, mut events) = mpsc::unbounded_channel();
-    let session = Session::begin(&lobby, &pass, options, |config, _| Node::new(config), sender).await?;
+    let on_event = move |event| drop(sender.send(event)); // The benchmark may be over.
+    let session = Session::begin(&lobby, &pass, options, |config, _| Node::new(config), on_event).await?;
     let player = session.player.clone();
     tokio::spawn(async move {
         while let Some(it) = events.recv().await {

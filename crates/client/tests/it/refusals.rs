@@ -45,8 +45,11 @@ async fn a_session_ends_when_the_lobby_refuses_for_good() {
         };
         let (received, mut player_events) = mpsc::unbounded_channel();
         let make = |config, _: &SessionInfo| node::ClientNode::new(config);
-        let session =
-            Session::begin(&LobbyClient::new(&world.lobby), &pass(), options, make, received).await.unwrap();
+        let session = Session::begin(&LobbyClient::new(&world.lobby), &pass(), options, make, move |it| {
+            drop(received.send(it))
+        })
+        .await
+        .unwrap();
         world.refuse([(status, None)]);
         while player_events.recv().await.is_some() {}
         assert!(session.counters.ended.load(Ordering::Relaxed), "{status}");

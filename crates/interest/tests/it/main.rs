@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod budget;
+mod groups;
 mod reference;
 mod schedule;
 mod schedule_checker;

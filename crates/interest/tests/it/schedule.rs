@@ -58,7 +58,9 @@ struct EngineAndReference {
 
 impl EngineAndReference {
     fn new(seed: u64, schedule: UpdateSchedule, budget: Option<Budget>) -> Self {
-        let engine = Engine::new(EngineConfig { schedule, budget, ..EngineConfig::default() });
+        // A tick of all groups is a tick of all observers, however many groups there are.
+        let groups = 1 + seed as usize % 5;
+        let engine = Engine::new(EngineConfig { schedule, budget, groups, ..EngineConfig::default() });
         let (reference, checker) = (Reference::new(schedule), ScheduleChecker::default());
         Self { engine, reference, checker, rng: Rng::seeded(seed), budget }
     }

@@ -519,12 +519,7 @@ where
         self.traffic.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn on_frame(
-        &self,
-        context: &mut RoleContext<'_, M>,
-        framed: &FramedConnection,
-        body: &Bytes,
-    ) -> Urgency {
+    fn on_frame(&self, context: &mut RoleContext<'_, M>, framed: &FramedConnection, body: &Bytes) -> Urgency {
         let Ok((zone, message)) = frame::open(body) else { return Urgency::Urgent };
         if zone != frame::CONTROL {
             let Ok(msg) = M::Msg::decode(message) else { return Urgency::Urgent };

@@ -284,7 +284,11 @@ mod tests {
         assert_eq!(opened(&sender.due_copies(last)).len(), 2);
         assert_eq!(sender.deadline(), None, "QUIC is left to it");
         sender.on_receipt(at(900), 4);
-        assert_eq!(sender.timeout.measured.unwrap().0, Span::from_millis(25), "nothing is learnt from copies");
+        assert_eq!(
+            sender.timeout.measured.unwrap().0,
+            Span::from_millis(25),
+            "nothing is learnt from copies"
+        );
     }
 
     #[test]
@@ -293,7 +297,10 @@ mod tests {
         assert!(receiver.takes_from_stream());
         assert!(!receiver.takes_copy(2), "frame 1 is missing");
         assert!(receiver.takes_copy(1) && receiver.takes_copy(2) && !receiver.takes_copy(1));
-        assert!(!receiver.takes_from_stream() && !receiver.takes_from_stream(), "1 and 2 were delivered as copies");
+        assert!(
+            !receiver.takes_from_stream() && !receiver.takes_from_stream(),
+            "1 and 2 were delivered as copies"
+        );
         assert!(receiver.takes_from_stream());
         assert_eq!(receiver.delivered, 4);
     }

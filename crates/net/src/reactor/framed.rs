@@ -10,7 +10,8 @@ use crate::send_queue::{Batch, Ready, SendQueue};
 use bytes::{Bytes, BytesMut};
 use machine::{Span, Time};
 use quinn_proto::{
-    Connection, ConnectionError, ConnectionStats, Dir, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
+    Connection, ConnectionError, ConnectionStats, Dir, Event, ReadError, StreamEvent, StreamId, VarInt,
+    WriteError,
 };
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -195,7 +196,8 @@ impl FramedConnection {
     /// other end sent them again, because it missed an acknowledgement.
     fn look_for_gap(&mut self, now: Time, stats: &ConnectionStats, was_readable: bool) {
         let pieces = stats.frame_rx.stream;
-        if std::mem::replace(&mut self.pieces_before, pieces) < pieces && (was_readable || !self.is_readable) {
+        if std::mem::replace(&mut self.pieces_before, pieces) < pieces && (was_readable || !self.is_readable)
+        {
             self.hold_nothing(now);
         }
     }

@@ -292,7 +292,11 @@ impl Machine for Playing {
         match input {
             Input::Recv { msg, .. } if msg.0 == tick.0 => (),
             Input::Recv { from, msg, .. } if msg.0.starts_with(b"ask") => {
-                out.send(from, Lane::Sure, Text::of(&String::from_utf8_lossy(&msg.0).replace("ask", "answer")));
+                out.send(
+                    from,
+                    Lane::Sure,
+                    Text::of(&String::from_utf8_lossy(&msg.0).replace("ask", "answer")),
+                );
             }
             Input::Recv { from, msg, .. } => out.raise((from, msg)),
             Input::Command((to, text)) => out.send(to, Lane::Sure, text),
@@ -349,6 +353,11 @@ async fn held_acknowledgements_delay_no_answer_when_packets_are_lost() {
     println!("p50, p99, p99.9 in ms, held and plain: {figures:?}");
     println!("packets per second down and up, held {packets_held:.1?}, plain {packets_plain:.1?}");
     // In virtual time, so the same on every machine.
-    assert!(figures[1].0 * 4 <= figures[1].1 * 5, "p99 {} ms, and {} ms as QUIC comes", figures[1].0, figures[1].1);
+    assert!(
+        figures[1].0 * 4 <= figures[1].1 * 5,
+        "p99 {} ms, and {} ms as QUIC comes",
+        figures[1].0,
+        figures[1].1
+    );
     assert!(packets_held[0] + packets_held[1] < packets_plain[0] + packets_plain[1]);
 }

@@ -12,6 +12,10 @@ use zone::CarrierUpdate;
 /// a host's reactor busy for 20 ms, and every action that arrives meanwhile would wait.
 const GROUPS: usize = 5;
 
+/// Interval at which the pose of an object is sent that keeps its motion: a pose is a trajectory, and a client that has it knows
+/// where the object is. New motions are sent as often as relevance says, and twice at least, because a datagram may be lost.
+const UNCHANGED_EVERY: Span = Span::from_millis(1_000);
+
 /// A carrier that sends every pose itself.
 pub struct DirectCarrier {
     settings: CarrierSettings,
@@ -24,9 +28,8 @@ pub struct DirectCarrier {
     /// and the host may not know yet that the old one is gone.
     addresses: BTreeMap<ObjectId, Address>,
     paused: bool,
-    /// The group of observers that is served next, and when.
-    group: usize,
-    next: Time,
+    /// When each group of subscribers is served next.
+    next: [Time; GROUPS],
     packer: Packer,
     counts: PoseCounts,
 }
@@ -49,8 +52,7 @@ impl DirectCarrier {
             subscribers: BTreeMap::new(),
             addresses: BTreeMap::new(),
             paused: false,
-            group: 0,
-            next: Time::ZERO,
+            next: [Time::ZERO; GROUPS],
             packer: Packer::new(),
             counts: PoseCounts::default(),
         }
@@ -62,6 +64,7 @@ impl DirectCarrier {
             if motion.is_newer_than(&it.motion) {
                 it.motion = motion;
                 self.engine.face(it.slot, motion.heading);
+                self.engine.change(it.slot);
                 // Plus one byte: the frame's length.
                 self.engine.weigh(it.slot, encoded.len() as u32 + 1);
                 it.encoded = encoded;
@@ -109,21 +112,25 @@ impl DirectCarrier {
         }
     }
 
-    /// The time from one group's tick to that of the next.
-    fn slice(&self) -> Span {
-        Span::from_micros(self.settings.tick.as_micros() / GROUPS as u64)
+    /// The next time at which a group is served. Groups keep their distance, also after a host was late.
+    fn after(&self, now: Time, group: usize) -> Time {
+        let tick = self.settings.tick.as_micros().max(1);
+        let phase = tick * group as u64 / GROUPS as u64;
+        let into = (now.as_micros() + tick - phase) % tick;
+        now + Span::from_micros(tick - into)
     }
 
     /// Sends the poses that are due to the subscribers of one group.
     fn serve_group(
         &mut self,
+        group: usize,
         world: Time,
         grade: Option<RelevanceFn<'_>>,
         send: &mut dyn FnMut(Address, &[u8]),
     ) {
         let Self { settings, engine, carried, object_in_slot, addresses, packer, .. } = self;
         let policy = GradedPolicy { policy: &*settings.policy, object_in_slot, grade };
-        let tally = engine.tick_group(self.group, world, &policy, |observer, updates| {
+        let tally = engine.tick_group(group, world, &policy, |observer, updates| {
             let subscriber = object_in_slot[observer.index()].and_then(|it| addresses.get(&it));
             let Some(&subscriber) = subscriber else { return };
             pack(packer, updates, object_in_slot, carried);
@@ -160,10 +167,10 @@ impl Carrier for DirectCarrier {
         if self.subscribers.is_empty() {
             return None;
         }
-        // Groups without observers are passed over, so that a zone with few players wakes seldom.
-        let is_empty = |turn: &usize| self.engine.observers_in((self.group + turn) % GROUPS) == 0;
-        let skipped = (0..GROUPS - 1).take_while(is_empty).count() as u64;
-        Some(self.next + self.slice().times(skipped))
+        // Groups without subscribers are passed over, so that a zone with few players wakes seldom.
+        let served = (0..GROUPS).filter(|it| 0 < self.engine.observers_in(*it) || self.paused);
+        // An avatar that is not carried yet does not observe: then any time will do.
+        Some(served.map(|it| self.next[it]).min().unwrap_or(self.next[0]))
     }
 
     fn send_poses(
@@ -173,29 +180,22 @@ impl Carrier for DirectCarrier {
         grade: Option<RelevanceFn<'_>>,
         send: &mut dyn FnMut(Address, &[u8]),
     ) {
-        if now < self.next {
+        let due: Vec<usize> = (0..GROUPS).filter(|it| self.next[*it] <= now).collect();
+        if due.is_empty() {
             return;
         }
+        for &group in &due {
+            // Also while it is paused: a paused carrier must not wake its host all the time.
+            self.next[group] = self.after(now, group);
+        }
         if self.paused {
-            // Why set although nothing is sent: a paused carrier must not wake its host all the time.
-            self.next = now + self.settings.tick;
             return self.engine.rest();
         }
         for it in self.carried.values() {
             self.engine.place(it.slot, it.motion.position_at(world));
         }
-        // A host that was late must not serve all groups at once to catch up.
-        let is_late = self.settings.tick < now.since(self.next);
-        if is_late {
-            self.next = now;
-        }
-        for _ in 0..GROUPS {
-            if now < self.next {
-                break;
-            }
-            self.serve_group(world, grade, send);
-            self.next += self.slice();
-            self.group = (self.group + 1) % GROUPS;
+        for group in due {
+            self.serve_group(group, world, grade, send);
         }
     }
 
@@ -206,7 +206,8 @@ impl Carrier for DirectCarrier {
 
 fn engine(settings: &CarrierSettings) -> Engine {
     let CarrierSettings { schedule, budget, .. } = *settings;
-    Engine::new(EngineConfig { schedule, budget, groups: GROUPS, ..EngineConfig::default() })
+    let unchanged = Some(UNCHANGED_EVERY);
+    Engine::new(EngineConfig { schedule, budget, unchanged, groups: GROUPS, ..EngineConfig::default() })
 }
 
 fn encode(object: ObjectId, motion: &Motion) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Logs bots in: each as a guest of the lobby, with a session and connections of its own.
 
 use super::lobby_lock::{LobbyLock, in_turn};
-use super::measurements::{BotMeasurements, add_up_events};
+use super::measurements::{BotMeasurements, EventCounter};
 use super::regions::{borders_of, region_of};
 use super::{CrowdOptions, MIXED};
 use client::{LobbyClient, Session, SessionInfo, SessionOptions};
@@ -11,7 +11,7 @@ use net::dial::Dialer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use zone::PlayerConfig;
 
 /// The most log-ins at once. A log-in with its handshakes costs more than seconds of play, and bots that play already must not
@@ -60,15 +60,14 @@ impl BotLogin {
         let lobby = LobbyClient::new(&options.lobby);
         let name = format!("{behaviour}-{number}");
         let pass = in_turn(&self.lobby_lock, || lobby.guest(&name)).await?;
-        let (sender, events) = mpsc::unbounded_channel();
-        tokio::spawn(add_up_events(events, self.measurements.clone()));
         // Bots of crowds with different seeds get different seeds.
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
         let (transport, history, dialer) = (options.transport, options.history.clone(), self.dialer.clone());
         let session_options = SessionOptions { transport, dialer, history, seed };
         let begin = || {
             let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
-            Session::begin(&lobby, &pass, session_options.clone(), make, sender.clone())
+            let mut counter = EventCounter::new(self.measurements.clone());
+            Session::begin(&lobby, &pass, session_options.clone(), make, move |it| counter.add(&it))
         };
         let session = in_turn(&self.lobby_lock, begin).await?;
         let _ = tokio::time::timeout(ENTER_WITHIN, entered(&session)).await; // It may enter later.

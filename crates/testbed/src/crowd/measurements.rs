@@ -4,7 +4,6 @@ use client::Session;
 use hdrhistogram::Histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc;
 use zone::{Outcome, PlayerEvent};
 
 /// Measurements from the events of all players' machines.
@@ -29,24 +28,32 @@ impl BotMeasurements {
     }
 }
 
-/// Adds up the events of a player's machine, until it ends.
-pub(super) async fn add_up_events(
-    mut events: mpsc::UnboundedReceiver<PlayerEvent>,
+/// Adds up the events of a player's machine, on the thread that runs it.
+pub(super) struct EventCounter {
     measurements: Arc<Mutex<BotMeasurements>>,
-) {
-    // Entering another zone by walking does not count: no primary was silent.
-    let mut searches = true;
-    while let Some(event) = events.recv().await {
-        let mut it = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Entering another zone by walking does not count: no primary was silent.
+    searches: bool,
+}
+
+impl EventCounter {
+    pub(super) const fn new(measurements: Arc<Mutex<BotMeasurements>>) -> Self {
+        Self { measurements, searches: true }
+    }
+
+    pub(super) fn add(&mut self, event: &PlayerEvent) {
+        if let PlayerEvent::Notice(_) | PlayerEvent::Corrected(_) = event {
+            return; // Most events are such, and count for nothing.
+        }
+        let mut it = self.measurements.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             PlayerEvent::Answered(_, outcome, took) => {
                 it.acked += 1;
-                it.refused += u64::from(outcome != Outcome::Done);
+                it.refused += u64::from(*outcome != Outcome::Done);
                 // The histogram begins at one microsecond.
                 it.latency.saturating_record(took.as_micros().max(1));
             }
-            PlayerEvent::Searching => searches = true,
-            PlayerEvent::Entered(_) => it.entered += u64::from(std::mem::take(&mut searches)),
+            PlayerEvent::Searching => self.searches = true,
+            PlayerEvent::Entered(_) => it.entered += u64::from(std::mem::take(&mut self.searches)),
             PlayerEvent::Closed(_) => it.closed += 1,
             _ => (),
         }

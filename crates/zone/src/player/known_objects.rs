@@ -3,14 +3,12 @@
 use crate::msg::ShownObject;
 use game::VisibleObject;
 use machine::{Span, Time};
+use rustc_hash::FxHashMap;
 use space::{Motion, ObjectId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Time for which the version of an object out of sight is remembered.
 const REMEMBERED: Span = Span::from_millis(10_000);
-
-/// Interval at which versions that are too old are forgotten: to look through all of them costs more than to keep some.
-const TIDY_EVERY: Span = Span::from_millis(1_000);
 
 #[derive(Clone, Copy, Debug)]
 struct KnownVersion {
@@ -21,30 +19,33 @@ struct KnownVersion {
 }
 
 pub(super) struct KnownObjects {
-    known: BTreeMap<ObjectId, KnownVersion>,
+    known: FxHashMap<ObjectId, KnownVersion>,
     in_sight: BTreeMap<ObjectId, VisibleObject>,
-    /// Own time at which versions that are too old were last forgotten.
-    tidied: Time,
+    /// Objects that went out of sight, with their times, the earliest first. An object may have come back since.
+    hidden: VecDeque<(Time, ObjectId)>,
 }
 
 impl KnownObjects {
-    pub const fn new() -> Self {
-        Self { known: BTreeMap::new(), in_sight: BTreeMap::new(), tidied: Time::ZERO }
+    pub fn new() -> Self {
+        Self { known: FxHashMap::default(), in_sight: BTreeMap::new(), hidden: VecDeque::new() }
     }
 
     pub const fn in_sight(&self) -> &BTreeMap<ObjectId, VisibleObject> {
         &self.in_sight
     }
 
-    /// Incarnation and version of every object in sight.
+    /// Incarnation and version of every object in sight, sorted by name.
     pub fn versions(&self) -> impl Iterator<Item = (ObjectId, u32, u32)> {
         let in_sight = self.known.iter().filter(|it| it.1.hidden.is_none());
-        in_sight.map(|(&id, it)| (id, it.incarnation, it.version))
+        let mut versions: Vec<_> = in_sight.map(|(&id, it)| (id, it.incarnation, it.version)).collect();
+        versions.sort_unstable();
+        versions.into_iter()
     }
 
     /// Forgets every version: a world that lost its last moments may show older ones.
     pub fn forget_versions(&mut self) {
         self.known.clear();
+        self.hidden.clear();
     }
 
     /// Whether a newer state of the object is known.
@@ -58,19 +59,26 @@ impl KnownObjects {
     pub fn keep(&mut self, now: Time, objects: &[ShownObject]) {
         let kept: BTreeSet<_> = objects.iter().filter(|it| self.is_old(it)).map(|it| it.object).collect();
         self.in_sight.retain(|object, _| kept.contains(object));
-        for (object, known) in &mut self.known {
-            if !self.in_sight.contains_key(object) {
-                known.hidden.get_or_insert(now);
-            }
-        }
-        self.tidy(now);
+        let gone =
+            self.known.keys().filter(|it| !self.in_sight.contains_key(it)).copied().collect::<Vec<_>>();
+        gone.into_iter().for_each(|it| self.remember(now, it));
+        self.forget(now);
     }
 
     /// Objects out of sight are remembered for a while: a zone that knows an older state than we do may show them again.
-    fn tidy(&mut self, now: Time) {
-        if TIDY_EVERY <= now.since(self.tidied) {
-            self.tidied = now;
-            self.known.retain(|_, it| it.hidden.is_none_or(|since| now.since(since) < REMEMBERED));
+    fn remember(&mut self, now: Time, object: ObjectId) {
+        if let Some(known) = self.known.get_mut(&object).filter(|it| it.hidden.is_none()) {
+            known.hidden = Some(now);
+            self.hidden.push_back((now, object));
+        }
+    }
+
+    /// Forgets the objects that are out of sight for long.
+    fn forget(&mut self, now: Time) {
+        while let Some((since, object)) = self.hidden.pop_front_if(|it| REMEMBERED <= now.since(it.0)) {
+            if self.known.get(&object).is_some_and(|it| it.hidden == Some(since)) {
+                self.known.remove(&object);
+            }
         }
     }
 
@@ -90,6 +98,7 @@ impl KnownObjects {
         let known = self.known.get_mut(&object).filter(|it| it.version <= version)?;
         // Remembered like an object out of sight: a zone that has not heard of the removal must not show it again.
         (known.version, known.hidden) = (version, Some(now));
+        self.hidden.push_back((now, object));
         self.in_sight.remove(&object);
         Some(known.incarnation)
     }
@@ -98,11 +107,9 @@ impl KnownObjects {
     pub fn hide(&mut self, now: Time, hidden: &[ObjectId]) {
         for object in hidden {
             self.in_sight.remove(object);
-            if let Some(known) = self.known.get_mut(object) {
-                known.hidden.get_or_insert(now);
-            }
+            self.remember(now, *object);
         }
-        self.tidy(now);
+        self.forget(now);
     }
 
     /// An object in sight moves like this, unless a newer motion is known.

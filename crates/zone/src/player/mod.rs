@@ -243,12 +243,16 @@ impl Player {
         match command {
             PlayerCommand::Act(action) => self.act(ByteBuf::from(action), out),
             PlayerCommand::Steer(velocity, heading) => self.steer(velocity, heading, out),
-            PlayerCommand::Hear(object, motion) if !self.avatar.is(object) => {
-                self.objects.hear(object, &motion)
-            }
-            // The player's own machine moves the avatar: a pose of it would only be an older echo.
-            PlayerCommand::Hear(..) => (),
+            PlayerCommand::Hear(object, motion) => self.hear(object, &motion),
             PlayerCommand::Leave => self.leave(out),
+        }
+    }
+
+    /// Takes in a pose that a carrier brought, like [`PlayerCommand::Hear`]: there are hundreds per second.
+    pub fn hear(&mut self, object: ObjectId, motion: &Motion) {
+        // The player's own machine moves the avatar: a pose of it would only be an older echo.
+        if !self.avatar.is(object) {
+            self.objects.hear(object, motion);
         }
     }
 
@@ -505,7 +509,9 @@ impl Player {
             out.raise(PlayerEvent::Corrected(motion));
         }
         self.objects.see(shown);
-        self.show_own();
+        if self.avatar.is(object) {
+            self.show_own();
+        }
     }
 
     fn lose(&mut self, index: Index, object: ObjectId, version: u32, out: &mut PlayerOutbox) {

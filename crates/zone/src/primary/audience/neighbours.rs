@@ -129,7 +129,10 @@ impl Audience {
         }
         knows.extend(update.shown.iter().map(|it| it.object));
         let refreshes = self.refreshes(cx.now());
-        let moves = |it: &Object| self.motions.is_untold(it.id) || refreshes;
+        // A motion that an event set is not told before the event is.
+        let moves = |it: &Object| {
+            (self.motions.is_untold(it.id) || refreshes) && self.unannounced.is_announced(it.id)
+        };
         let known = knows.iter().filter_map(|&it| cx.core.state.objects.get(it));
         let motions: Vec<_> = known.filter(|it| moves(it)).map(|it| (it.id, it.motion)).collect();
         if let Some(neighbour) = self.borders.neighbours.get_mut(&zone) {
