@@ -234,6 +234,15 @@ impl LobbyClient {
         Self::new(address).health_of().await
     }
 
+    /// Asks for the metrics of a host in Prometheus' text format, at the address that [`WorldHealth::web`] gives.
+    pub async fn host_metrics(address: &str) -> Result<String, LobbyClientError> {
+        let host = Self::new(address);
+        match timeout(ANSWER_TIMEOUT, host.answer(Request::get("/metrics"), String::new())).await {
+            Ok(answer) => answer.map(|it| String::from_utf8_lossy(&it).into_owned()),
+            Err(_) => Err(host.unreachable("it took too long")),
+        }
+    }
+
     async fn health_of<T: DeserializeOwned>(&self) -> Result<T, LobbyClientError> {
         match timeout(ANSWER_TIMEOUT, self.ask(Request::get("/health"), String::new())).await {
             Ok(answer) => answer,
@@ -250,6 +259,11 @@ impl LobbyClient {
     }
 
     async fn ask<T: DeserializeOwned>(&self, request: Builder, body: String) -> Result<T, LobbyClientError> {
+        let answer = self.answer(request, body).await?;
+        serde_json::from_slice(&answer).map_err(|it| self.unreachable(&it.to_string()))
+    }
+
+    async fn answer(&self, request: Builder, body: String) -> Result<Bytes, LobbyClientError> {
         let unreachable = |error: &dyn std::fmt::Display| self.unreachable(&error.to_string());
         let stream = TcpStream::connect(&self.authority).await.map_err(|it| unreachable(&it))?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
@@ -265,7 +279,7 @@ impl LobbyClient {
         let body = Limited::new(response.into_body(), ANSWER_MAX).collect().await;
         let body = body.map_err(|it| self.unreachable(&it.to_string()))?.to_bytes();
         if status.is_success() {
-            return serde_json::from_slice(&body).map_err(|it| unreachable(&it));
+            return Ok(body);
         }
         let answer: Option<Value> = serde_json::from_slice(&body).ok();
         let why = answer.as_ref().and_then(|it| it["error"].as_str()).unwrap_or("it did not say why");

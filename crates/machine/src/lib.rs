@@ -40,6 +40,7 @@ pub mod disk;
 mod outbox;
 pub mod queue;
 mod rng;
+pub mod stage;
 mod time;
 mod timers;
 

@@ -1,6 +1,7 @@
 //! A replica's disk: a thread that serves one request after the other.
 
 use crate::cross_zone_counters::CrossZoneCounters;
+use cpu_time::ThreadTime;
 use history::{HistoryWriter, disk_keeps, disk_recalled};
 use machine::Address;
 use machine::disk::{DiskReply, DiskRequest};
@@ -36,9 +37,11 @@ impl DiskThread {
                 }
                 // Taken before `serve` consumes the request; written only if the disk has kept it.
                 let keeps = disk_keeps(&request);
-                let began = std::time::Instant::now();
+                let (began, spent) = (std::time::Instant::now(), ThreadTime::now());
                 let done = log.serve(request);
                 metrics::histogram!("ecumene_disk_seconds").record(began.elapsed().as_secs_f64());
+                metrics::counter!("ecumene_cpu_microseconds_total", "stage" => "disk")
+                    .increment(spent.elapsed().as_micros() as u64);
                 let what = match &done {
                     DiskReply::Persisted { .. } => keeps,
                     DiskReply::Recalled { recalled, .. } => Some(disk_recalled(recalled)),

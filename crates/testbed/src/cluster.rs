@@ -52,6 +52,14 @@ pub fn remove_world(data: &Path) -> Result<()> {
     std::fs::remove_dir_all(data).with_context(|| format!("cannot remove {}", data.display()))
 }
 
+/// The processor time of each stage in a host's metrics.
+fn stages_in(metrics: &str) -> impl Iterator<Item = (String, u64)> {
+    metrics.lines().filter_map(|line| {
+        let (stage, micros) = line.strip_prefix("ecumene_cpu_microseconds_total{stage=\"")?.split_once("\"} ")?;
+        Some((stage.to_owned(), micros.parse().ok()?))
+    })
+}
+
 #[derive(Deserialize)]
 struct ControlPlaneFile {
     directory: SocketAddr,
@@ -202,6 +210,18 @@ impl Cluster {
     pub fn processor_seconds(&self) -> f64 {
         let living = self.hosts.values().chain([&self.control_plane]);
         self.spent + living.filter_map(processor_seconds).sum::<f64>()
+    }
+
+    /// Processor microseconds of all hosts by stage, so far: see `machine::stage`.
+    pub async fn stage_micros(&self) -> Result<BTreeMap<String, u64>> {
+        let health = LobbyClient::new(&self.lobby.to_string()).health().await?;
+        let mut sum = BTreeMap::new();
+        for address in health.web.values() {
+            for (stage, micros) in stages_in(&LobbyClient::host_metrics(address).await?) {
+                *sum.entry(stage).or_insert(0) += micros;
+            }
+        }
+        Ok(sum)
     }
 
     /// Names and process ids of the servers.

@@ -3,6 +3,8 @@
 //! They are this program again, called with `bench walkers` and `bench floor`, so that each can have a core of its own.
 
 use anyhow::{Context as _, Result, ensure};
+use machine::stage::Stage;
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Duration;
 use testbed::cluster::Cluster;
@@ -43,13 +45,24 @@ pub struct FloorPackets {
     pub down_bytes: f64,
 }
 
-/// Lets clients walk or play. Returns their results, the servers' CPU milliseconds per client and second, and the
-/// servers' share of a core.
+/// The cost of a crowd.
+pub struct CrowdCost {
+    /// Results of the clients.
+    pub walked: WalkersReport,
+    /// The servers' CPU milliseconds per client and second.
+    pub cpu_ms: f64,
+    /// Cores that the servers took.
+    pub cores: f64,
+    /// The hosts' CPU microseconds per client and second, by stage.
+    pub stages: BTreeMap<String, f64>,
+}
+
+/// Lets clients walk or play.
 pub async fn run_crowd(
     options: &ChildCrowd,
     cores: &CoreAssignment,
     cluster: &Cluster,
-) -> Result<(WalkersReport, f64, f64)> {
+) -> Result<CrowdCost> {
     let bots = options.bots;
     let mut command = part("walkers")?;
     command.args(["--lobby", &cluster.lobby().to_string(), "--count", &bots.to_string()]);
@@ -58,14 +71,32 @@ pub async fn run_crowd(
     command.args(options.plays.then_some("--plays"));
     let (mut clients, mut lines) = start(command, &cores.clients, &cores.all)?;
     until(&mut lines, MeasurePoint::Begin.line()).await?;
+    let stages_before = cluster.stage_micros().await?;
     let (began, before) = (Instant::now(), cluster.processor_seconds());
     until(&mut lines, MeasurePoint::End.line()).await?;
     let (took, after) = (began.elapsed().as_secs_f64(), cluster.processor_seconds());
+    let stages_after = cluster.stage_micros().await?;
     let line = lines.next_line().await?.context("the bots' process ended early")?;
     let walked: WalkersReport = serde_json::from_str(&line)?;
     clients.wait().await?;
-    let spent = after - before;
-    Ok((walked, 1e3 * spent / (f64::from(bots) * took), spent / took))
+    let (spent, client_seconds) = (after - before, f64::from(bots) * took);
+    let stages = stages_after.into_iter().map(|(stage, micros)| {
+        let micros = micros - stages_before.get(&stage).copied().unwrap_or(0).min(micros);
+        (stage, micros as f64 / client_seconds)
+    });
+    let stages = stages.collect();
+    Ok(CrowdCost { walked, cpu_ms: 1e3 * spent / client_seconds, cores: spent / took, stages })
+}
+
+/// A row of a table of stages: the crowd, then microseconds per client and second in the order of a message's way.
+pub fn stage_row(crowd: String, stages: &BTreeMap<String, f64>) -> Vec<String> {
+    let micros = |name: &str| format!("{:.0}", stages.get(name).copied().unwrap_or(0.0));
+    std::iter::once(crowd).chain(stage_names().map(micros)).collect()
+}
+
+/// The names of all stages.
+pub fn stage_names() -> impl Iterator<Item = &'static str> {
+    Stage::ALL.into_iter().map(Stage::name).chain(["disk"])
 }
 
 /// The cost of plain UDP for these packets, in CPU milliseconds per client and second.

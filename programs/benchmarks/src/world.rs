@@ -1,10 +1,11 @@
 //! The default world as it ships, with the game's own bots in it, and with none at all.
 
-use crate::children::{ChildCrowd, CoreAssignment, run_crowd};
+use crate::children::{ChildCrowd, CoreAssignment, CrowdCost, run_crowd, stage_names, stage_row};
 use crate::scratch::Scratch;
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use testbed::cluster::{Cluster, ClusterOptions};
@@ -56,6 +57,8 @@ pub struct WorldRow {
     pub cpu_ms_per_client_second: f64,
     /// Cores that all servers together took.
     pub cores: f64,
+    /// CPU microseconds of all hosts per bot and second, by stage.
+    pub stage_us_per_client_second: BTreeMap<String, f64>,
     /// Actions answered per second.
     pub actions_per_second: f64,
     /// Median time until an action is answered, in milliseconds.
@@ -90,14 +93,15 @@ pub async fn measure(options: &WorldOptions, done: &dyn Fn()) -> Result<WorldRep
         let child = ChildCrowd { bots, seconds: options.seconds, web_socket: false, plays: true };
         // Servers and bots share all cores, as on one machine.
         let cores = CoreAssignment { all: process::cores(), ..CoreAssignment::default() };
-        let (walked, cpu, share) = run_crowd(&child, &cores, &cluster).await?;
+        let CrowdCost { walked, cpu_ms, cores, stages } = run_crowd(&child, &cores, &cluster).await?;
         cluster.leave().await?;
         let crowd = walked.crowd;
         rows.push(WorldRow {
             bots,
             inside: walked.inside,
-            cpu_ms_per_client_second: cpu,
-            cores: share,
+            cpu_ms_per_client_second: cpu_ms,
+            cores,
+            stage_us_per_client_second: stages,
             actions_per_second: crowd.actions_per_second,
             action_p50_ms: crowd.action_latency_p50_ms,
             action_p99_ms: crowd.action_latency_p99_ms,
@@ -158,8 +162,14 @@ pub fn table(report: &WorldReport) -> String {
         ]);
     }
     let WorldReport { hosts, zones, seconds, .. } = report;
+    let mut stages = Table::new();
+    stages.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    stages.set_header(std::iter::once("bots").chain(stage_names()));
+    for it in &report.rows {
+        stages.add_row(stage_row(it.bots.to_string(), &it.stage_us_per_client_second));
+    }
     format!(
-        "{table}\nCPU, packets and bytes per client and second, actions per second; {zones} zones with backups on {hosts} hosts, \
+        "{table}\nWhere the hosts' microseconds go, per client and second:\n{stages}\nCPU, packets and bytes per client and second, actions per second; {zones} zones with backups on {hosts} hosts, \
          {seconds} s each.\n"
     )
 }

@@ -14,6 +14,7 @@ mod framed;
 mod mailbox;
 mod port;
 mod signal;
+mod stage_clock;
 pub mod socket;
 mod web_transport;
 mod workers;
@@ -29,6 +30,7 @@ use crate::mesh::HostAddresses;
 use crate::tls::MeshIdentity;
 use crate::worker::{EventSink, WorkerExit, WorkerHandle, WorkerInbox, panic_message};
 pub(crate) use connection_role::DialRequest;
+use machine::stage::{Stage, within};
 use machine::{Machine, Span, Time};
 use port::{HostsPort, Port, Purpose};
 use quinn_proto::{
@@ -349,9 +351,12 @@ where
     }
 
     fn run(&mut self) {
+        stage_clock::start();
         let mut began = clock::now();
         loop {
+            stage_clock::begin_turn();
             let next = self.turn(began);
+            stage_clock::end_turn();
             if self.is_done() {
                 return;
             }
@@ -415,15 +420,17 @@ where
         self.take_commands(now);
         let mut has_more = false;
         for port in &mut self.ports {
-            has_more |= port.receive(now);
-            port.accept(now);
-            port.wake_due(now);
-            port.read(now, &mut self.workers);
+            within(Stage::Receive, || has_more |= port.receive(now));
+            within(Stage::Decrypt, || {
+                port.accept(now);
+                port.wake_due(now);
+            });
+            within(Stage::Decode, || port.read(now, &mut self.workers));
         }
         for _ in 0..ROUNDS {
-            let any = self.workers.drain(now);
-            self.workers.wake_due(now);
-            self.workers.flush();
+            let any = within(Stage::Replicate, || self.workers.drain(now));
+            within(Stage::Zone, || self.workers.wake_due(now));
+            within(Stage::Encode, || self.workers.flush());
             if !any {
                 break;
             }
@@ -432,7 +439,7 @@ where
             self.ports[key.port].on_ready(key);
         }
         for port in &mut self.ports {
-            port.write(now, &mut self.workers);
+            within(Stage::Pack, || port.write(now, &mut self.workers));
         }
         self.workers.flush(); // What the ends of connections caused.
         self.reply_when_closed(now);

@@ -14,6 +14,7 @@ use crate::mesh::{self, HostAddresses};
 use crate::metric;
 use crate::send_queue::{SendLimits, SendQueue};
 use crate::tls;
+use machine::stage::{Stage, within};
 use machine::{Machine, Span, Time};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, ServerConfig, Transmit,
@@ -199,18 +200,20 @@ where
         self.buffer.clear();
         let instant = self.time.instant(now);
         let Packet { from, local, ecn, bytes } = packet;
-        match self.endpoint.handle(instant, from, local, ecn, bytes, &mut self.buffer) {
-            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if let Some(connection) = self.connections.get_mut(handle.0).and_then(Option::as_mut) {
-                    connection.framed.quic.handle_event(event);
-                    connection.framed.on_packet();
-                    self.activate(handle.0);
+        within(Stage::Decrypt, || {
+            match self.endpoint.handle(instant, from, local, ecn, bytes, &mut self.buffer) {
+                Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                    if let Some(connection) = self.connections.get_mut(handle.0).and_then(Option::as_mut) {
+                        connection.framed.quic.handle_event(event);
+                        connection.framed.on_packet();
+                        self.activate(handle.0);
+                    }
                 }
+                Some(DatagramEvent::NewConnection(incoming)) => self.on_incoming(incoming),
+                Some(DatagramEvent::Response(transmit)) => self.respond(&transmit),
+                None => (),
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.on_incoming(incoming),
-            Some(DatagramEvent::Response(transmit)) => self.respond(&transmit),
-            None => (),
-        }
+        });
     }
 
     fn respond(&mut self, transmit: &Transmit) {
@@ -470,10 +473,11 @@ where
         for _ in 0..TRANSMITS_PER_TURN {
             self.buffer.clear();
             self.buffer.reserve(usize::from(framed.quic.current_mtu()));
-            let Some(transmit) = framed.quic.poll_transmit(instant, segments, &mut self.buffer) else {
-                return false;
-            };
-            let _ = self.socket.send(&transmit, &self.buffer[..transmit.size]); // Lost like any packet.
+            let quic = &mut framed.quic;
+            let packet = within(Stage::Encrypt, || quic.poll_transmit(instant, segments, &mut self.buffer));
+            let Some(transmit) = packet else { return false };
+            // Without room in the socket it is lost, like any packet.
+            let _ = within(Stage::Send, || self.socket.send(&transmit, &self.buffer[..transmit.size]));
         }
         true
     }

@@ -2,7 +2,9 @@
 
 use super::Mailbox;
 use super::deadlines::Deadlines;
+use crate::address;
 use crate::worker::{EventSink, Inbound, Worker, WorkerExit, WorkerHandle, WorkerInbox};
+use machine::stage::{Stage, within};
 use machine::{Machine, Time};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -93,7 +95,11 @@ where
         if self.slots[at].as_ref().is_some_and(|it| it.inbox.mark().is_set()) {
             self.drain_one(now, at);
         }
-        self.step(at, |worker| worker.take(now, inbound));
+        let stage = match &inbound {
+            Inbound::Recv(from, ..) if address::zone_of(*from).is_some() => Stage::Replicate,
+            _ => Stage::Zone,
+        };
+        within(stage, || self.step(at, |worker| worker.take(now, inbound)));
     }
 
     /// Handles the inputs from other threads. Returns whether there were any.

@@ -2,6 +2,7 @@
 
 use super::{Carrier, CarrierSettings, PoseCounts, RelevanceFn};
 use interest::{Engine, EngineConfig, Policy, PolicyReach, Slot, SubjectView, Update};
+use machine::stage::{Stage, within};
 use machine::{Address, Span, Time};
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
@@ -130,12 +131,17 @@ impl DirectCarrier {
     ) {
         let Self { settings, engine, carried, object_in_slot, addresses, packer, .. } = self;
         let policy = GradedPolicy { policy: &*settings.policy, object_in_slot, grade };
-        let tally = engine.tick_group(group, world, &policy, |observer, updates| {
+        let mut deliver = |observer: Slot, updates: &[Update]| {
             let subscriber = object_in_slot[observer.index()].and_then(|it| addresses.get(&it));
             let Some(&subscriber) = subscriber else { return };
             pack(packer, updates, object_in_slot, carried);
             packer.datagrams().for_each(|datagram| send(subscriber, datagram));
             packer.clear();
+        };
+        let tally = within(Stage::Interest, || {
+            engine.tick_group(group, world, &policy, |observer, updates| {
+                within(Stage::Pack, || deliver(observer, updates));
+            })
         });
         self.counts.sent += tally.sent;
         self.counts.deferred += tally.deferred;

@@ -6,7 +6,7 @@ mod report;
 
 pub use report::{ServerReport, ServerRow, table};
 
-use crate::children::{ChildCrowd, CoreAssignment, FloorPackets, floor, run_crowd};
+use crate::children::{ChildCrowd, CoreAssignment, CrowdCost, FloorPackets, floor, run_crowd};
 use crate::scratch::Scratch;
 use anyhow::Result;
 use serde::Serialize;
@@ -137,14 +137,14 @@ async fn measured(
     })
     .await?;
     let child = ChildCrowd { bots, seconds: options.seconds, web_socket: options.web_socket, plays: false };
-    let (walked, spent, share) = run_crowd(&child, cores, &cluster).await?;
+    let cost = run_crowd(&child, cores, &cluster).await?;
     cluster.leave().await?;
     let floors = if options.web_socket {
         Floors::default()
     } else {
-        floors(cores, bots, &walked, options.seconds).await?
+        floors(cores, bots, &cost.walked, options.seconds).await?
     };
-    Ok(row((bots, zones), policy, walked, spent, share, &floors))
+    Ok(row((bots, zones), policy, cost, &floors))
 }
 
 /// Costs of plain UDP, in CPU milliseconds per client and second.
@@ -190,12 +190,11 @@ fn half(bots: u32) -> u32 {
 fn row(
     (bots, zones): (u32, u32),
     policy: MeasuredPolicy,
-    walked: WalkersReport,
-    cpu: f64,
-    share: f64,
+    cost: CrowdCost,
     floors: &Floors,
 ) -> ServerRow {
-    let because = behind(bots, policy, &walked, share);
+    let CrowdCost { walked, cpu_ms: cpu, cores, stages } = cost;
+    let because = behind(bots, policy, &walked, cores);
     let crowd = walked.crowd;
     ServerRow {
         bots,
@@ -209,6 +208,7 @@ fn row(
         bytes_up_per_client_second: crowd.udp_bytes_out_per_client_second,
         packets_up_per_client_second: crowd.packets_out_per_client_second,
         cpu_ms_per_client_second: cpu,
+        stage_us_per_client_second: stages,
         udp_floor_cpu_ms_per_client_second: floors.same_packets,
         ratio: cpu / floors.same_packets,
         udp_floor_10_cpu_ms_per_client_second: floors.ten_packets,

@@ -1,8 +1,10 @@
 //! The report of `ecumene bench server`, and its table for a terminal.
 
 use super::MeasuredPolicy;
+use crate::children::{stage_names, stage_row};
 use comfy_table::{Table, presets};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The result of `ecumene bench server`.
 #[derive(Debug, Serialize)]
@@ -46,6 +48,8 @@ pub struct ServerRow {
     pub packets_up_per_client_second: f64,
     /// CPU milliseconds of the servers per client and second.
     pub cpu_ms_per_client_second: f64,
+    /// CPU microseconds of the hosts per client and second, by stage.
+    pub stage_us_per_client_second: BTreeMap<String, f64>,
     /// CPU milliseconds of plain UDP for the same packets.
     pub udp_floor_cpu_ms_per_client_second: f64,
     /// CPU time of the servers divided by that of plain UDP.
@@ -113,9 +117,16 @@ pub fn table(report: &ServerReport) -> String {
             note,
         ]);
     }
+    let mut stages = Table::new();
+    stages.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    stages.set_header(std::iter::once("bots, policy").chain(stage_names()));
+    for it in &report.rows {
+        let crowd = format!("{}, {}", it.bots, it.policy.name());
+        stages.add_row(stage_row(crowd, &it.stage_us_per_client_second));
+    }
     let cores = if report.pinned { "a core each" } else { "the same core: there is only one" };
     format!(
-        "{table}\nAll per client and second; {} s each; {} host(s); server and clients on {cores}.\n",
+        "{table}\nWhere the hosts' microseconds go, per client and second:\n{stages}\nAll per client and second; {} s each; {} host(s); server and clients on {cores}.\n",
         report.seconds, report.hosts
     )
 }
