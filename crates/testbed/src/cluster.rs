@@ -55,7 +55,8 @@ pub fn remove_world(data: &Path) -> Result<()> {
 /// The processor time of each stage in a host's metrics.
 fn stages_in(metrics: &str) -> impl Iterator<Item = (String, u64)> {
     metrics.lines().filter_map(|line| {
-        let (stage, micros) = line.strip_prefix("ecumene_cpu_microseconds_total{stage=\"")?.split_once("\"} ")?;
+        let (stage, micros) =
+            line.strip_prefix("ecumene_cpu_microseconds_total{stage=\"")?.split_once("\"} ")?;
         Some((stage.to_owned(), micros.parse().ok()?))
     })
 }

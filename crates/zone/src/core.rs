@@ -200,6 +200,13 @@ impl Core {
         self.timers.set(timer, self.now + span);
     }
 
+    /// The next multiple of an interval. Timers of all zones of a host that are set for such times fire in one turn, and what
+    /// they send to other hosts shares packets.
+    pub(crate) fn next_multiple(&self, interval: Span) -> Time {
+        let interval = interval.as_micros().max(1);
+        self.now + Span::from_micros(interval - self.now.as_micros() % interval)
+    }
+
     /// Sets a timer, unless it is set for an earlier time.
     pub(crate) fn wake_within(&mut self, timer: ReplicaTimer, span: Span) {
         let at = self.now + span;
@@ -285,9 +292,8 @@ impl Core {
     /// share one, and all zones of a host write in the same turn.
     pub(crate) fn plan_append(&mut self) {
         if self.disk.written < self.log.head() {
-            let pause = self.config.disk_pause().as_micros().max(1);
-            let into = self.now.as_micros() % pause;
-            self.wake_within(ReplicaTimer::DiskBatch, Span::from_micros(pause - into));
+            let at = self.next_multiple(self.config.disk_pause());
+            self.wake_within(ReplicaTimer::DiskBatch, at.since(self.now));
         }
     }
 

@@ -58,11 +58,7 @@ pub struct CrowdCost {
 }
 
 /// Lets clients walk or play.
-pub async fn run_crowd(
-    options: &ChildCrowd,
-    cores: &CoreAssignment,
-    cluster: &Cluster,
-) -> Result<CrowdCost> {
+pub async fn run_crowd(options: &ChildCrowd, cores: &CoreAssignment, cluster: &Cluster) -> Result<CrowdCost> {
     let bots = options.bots;
     let mut command = part("walkers")?;
     command.args(["--lobby", &cluster.lobby().to_string(), "--count", &bots.to_string()]);

@@ -14,8 +14,8 @@ mod framed;
 mod mailbox;
 mod port;
 mod signal;
-mod stage_clock;
 pub mod socket;
+mod stage_clock;
 mod web_transport;
 mod workers;
 

@@ -74,8 +74,7 @@ mod tests {
 
     #[test]
     fn one_turn_in_sixteen_is_measured_with_the_waiting_after_it() {
-        let mut clock =
-            StageClock { turns: 0, current: None, spent: [Duration::ZERO; Stage::ALL.len()] };
+        let mut clock = StageClock { turns: 0, current: None, spent: [Duration::ZERO; Stage::ALL.len()] };
         let mut measured = 0;
         for _ in 0..64 {
             clock.begin_turn();

@@ -79,7 +79,7 @@ impl Primary {
 
     /// Does the regular work between zones: repeats what may be lost, and gives up what takes too long.
     pub(super) fn on_mesh_tick(&mut self, cx: &mut PrimaryContext<'_>) {
-        cx.core.wake_after(ReplicaTimer::Mesh, TICK);
+        cx.core.timers.set(ReplicaTimer::Mesh, cx.core.next_multiple(TICK));
         if !cx.core.config.is_meshed() {
             return;
         }

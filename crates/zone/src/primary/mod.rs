@@ -137,7 +137,8 @@ impl Primary {
                 cx.core.plan_append(); // The disk may be busy, or take less than all at once.
             }
             ReplicaTimer::Motions => {
-                cx.core.wake_after(ReplicaTimer::Motions, cx.core.config.timing.motions);
+                let next = cx.core.next_multiple(cx.core.config.timing.motions);
+                cx.core.timers.set(ReplicaTimer::Motions, next);
                 let moved = self.audience.motions.take_unsent();
                 self.replication.stream_motions(&mut cx, &moved);
             }
@@ -315,8 +316,8 @@ impl Primary {
 fn start_timers(core: &mut Core) {
     let timing = core.config.timing;
     core.wake_after(ReplicaTimer::Views, timing.views);
-    core.wake_after(ReplicaTimer::Motions, timing.motions);
-    core.wake_after(ReplicaTimer::Beacon, timing.beacon);
+    core.timers.set(ReplicaTimer::Motions, core.next_multiple(timing.motions));
+    core.timers.set(ReplicaTimer::Beacon, core.next_multiple(timing.beacon));
     core.wake_after(ReplicaTimer::Due, Span::ZERO);
     if core.config.is_meshed() {
         core.wake_after(ReplicaTimer::Mesh, Span::ZERO);

@@ -187,12 +187,7 @@ fn half(bots: u32) -> u32 {
     (VIEW as u32 / 2..).find(|&it| visible(it) <= VISIBLE).unwrap_or(u32::MAX)
 }
 
-fn row(
-    (bots, zones): (u32, u32),
-    policy: MeasuredPolicy,
-    cost: CrowdCost,
-    floors: &Floors,
-) -> ServerRow {
+fn row((bots, zones): (u32, u32), policy: MeasuredPolicy, cost: CrowdCost, floors: &Floors) -> ServerRow {
     let CrowdCost { walked, cpu_ms: cpu, cores, stages } = cost;
     let because = behind(bots, policy, &walked, cores);
     let crowd = walked.crowd;

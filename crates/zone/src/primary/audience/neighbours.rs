@@ -99,7 +99,9 @@ impl Audience {
 
     /// Tells the neighbours which objects came near a border or left it and how they move, and hides silent ghosts.
     pub(in crate::primary) fn maintain_borders(&mut self, cx: &mut PrimaryContext<'_>) {
-        if cx.now().since(self.borders.looked) < LOOK_EVERY {
+        // At multiples, because a turn that is a little early must not make it wait for the next.
+        let number = |it: Time| it.as_micros() / LOOK_EVERY.as_micros();
+        if number(cx.now()) <= number(self.borders.looked) && self.borders.looked != Time::ZERO {
             return;
         }
         self.borders.looked = cx.now();

@@ -64,10 +64,8 @@ impl Turn<'_> {
         if core.config.is_meshed() {
             match &scope {
                 Scope::Area { centre, radius } => {
-                    // An object is stopped `STRAY_MAX` beyond its owner's border; until then its player may move it a little
-                    // farther (`Audience::on_move`).
-                    let reach = wider(wider(*radius, STRAY_MAX), HYSTERESIS);
-                    core.config.map.zones_touching(*centre, reach, &mut zones);
+                    // An object may be up to `STRAY_MAX` beyond its owner's border.
+                    core.config.map.zones_touching(*centre, wider(*radius, STRAY_MAX), &mut zones);
                     // The actor is ours even if the circle is elsewhere. (`zones_touching` replaces the list.)
                     zones.push(own);
                 }

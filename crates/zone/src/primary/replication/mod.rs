@@ -69,7 +69,7 @@ impl Replication {
             }
             _ => ReplicationMode::Alone,
         };
-        let next_beacon = core.now + core.config.timing.beacon;
+        let next_beacon = core.next_multiple(core.config.timing.beacon);
         Self {
             epoch: leadership.epoch,
             mode,
@@ -271,7 +271,7 @@ impl Replication {
         self.mark_disks(cx.core);
         let (now, timing) = (cx.now(), cx.core.config.timing);
         let slept = LATE_MAX < now.since(self.next_beacon);
-        self.next_beacon = now + timing.beacon;
+        self.next_beacon = cx.core.next_multiple(timing.beacon);
         cx.core.timers.set(ReplicaTimer::Beacon, self.next_beacon);
         let Some(follower) = self.mode.follower() else { return FollowUp::Nothing };
         if slept {
