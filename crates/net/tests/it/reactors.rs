@@ -345,6 +345,7 @@ async fn answers_with_loss(holds: bool, seed: u64) -> (Vec<u64>, [f64; 2]) {
 }
 
 #[tokio::test(start_paused = true)]
+#[expect(clippy::print_stdout, reason = "docs/net.md and a decision quote these figures")]
 async fn held_acknowledgements_delay_no_answer_when_packets_are_lost() {
     let (held, packets_held) = answers_with_loss(true, 11).await;
     let (plain, packets_plain) = answers_with_loss(false, 11).await;
