@@ -108,6 +108,8 @@ async function walkByKey(page, watcher) {
 async function walkTo(page, { x, y }, near) {
   const end = Date.now() + walkPatience;
   for (;;) {
+    // A page in the background may not be drawn for long; an avatar that is not steered walks on, up to the world's edge.
+    await page.bringToFront();
     await page.evaluate(({ x, y, near }) => void window.kosmos.walkTo(x, y, near * 0.6), { x, y, near });
     const arrived = ({ x, y, near }) => {
       const it = window.kosmos.me();
