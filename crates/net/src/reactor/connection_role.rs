@@ -271,7 +271,8 @@ where
             Ok(Control::Again { first, frames }) => {
                 framed.owe_receipt(context.now);
                 let copies = frame::bodies(&frames.into(), limit).map_err(|_| Close::Protocol)?;
-                for (number, copy) in (first..).zip(&copies) {
+                for (place, copy) in copies.iter().enumerate() {
+                    let number = first.wrapping_add(place as u64); // The other end may say any number.
                     // While the stream is not read because the player is too fast, its copies are not read, either.
                     if !self.is_paused() && framed.delivery.takes_copy(number) {
                         let _ = self.on_sure(context, framed, copy)?; // The receipt is owed already.

@@ -42,8 +42,8 @@ pub(super) struct Delivery {
     urgent: u64,
     /// Frames that the other end has, by its last receipt.
     received: u64,
-    /// The frames from `received` on; `None` if they were too many to keep.
-    kept: Option<VecDeque<Bytes>>,
+    /// The last frames that were sent, without those that the other end has.
+    kept: VecDeque<Bytes>,
     kept_bytes: usize,
     check: Option<ReceiptCheck>,
     timeout: ReceiptTimeout,
@@ -111,16 +111,13 @@ impl Delivery {
         if frames.is_empty() {
             return;
         }
-        if self.received == self.sent {
-            (self.kept, self.kept_bytes) = (Some(VecDeque::new()), 0);
-        }
         self.sent += frames.len() as u64;
         self.kept_bytes += frames.iter().map(Bytes::len).sum::<usize>();
+        self.kept.extend(frames.iter().cloned());
         if KEPT_MAX < self.kept_bytes {
-            self.kept = None;
-        }
-        if let Some(kept) = &mut self.kept {
-            kept.extend(frames.iter().cloned());
+            // All of them are left to QUIC; the next ones are kept again.
+            self.kept.clear();
+            self.kept_bytes = 0;
         }
         if is_urgent {
             (self.urgent, self.round_trip) = (self.sent, round_trip);
@@ -131,10 +128,13 @@ impl Delivery {
     }
 
     fn await_receipt(&mut self, now: Time, is_measured: bool) {
-        if self.kept.is_some() {
-            let at = now + self.timeout.span(self.round_trip);
-            self.check = Some(ReceiptCheck { frames: self.urgent, since: now, at, copies: 0, is_measured });
-        }
+        let at = now + self.timeout.span(self.round_trip);
+        self.check = Some(ReceiptCheck { frames: self.urgent, since: now, at, copies: 0, is_measured });
+    }
+
+    /// Number of frames before the first one that is kept.
+    fn kept_from(&self) -> u64 {
+        self.sent - self.kept.len() as u64
     }
 
     /// The other end has so many frames.
@@ -143,10 +143,9 @@ impl Delivery {
         if frames <= self.received || self.sent < frames {
             return;
         }
-        if let Some(kept) = &mut self.kept {
-            let confirmed = kept.drain(..(frames - self.received) as usize);
-            self.kept_bytes -= confirmed.map(|it| it.len()).sum::<usize>();
-        }
+        let confirmed = frames.saturating_sub(self.kept_from()) as usize;
+        let confirmed = self.kept.drain(..confirmed);
+        self.kept_bytes -= confirmed.map(|it| it.len()).sum::<usize>();
         self.received = frames;
         if let Some(check) = self.check.take_if(|it| it.frames <= frames) {
             if check.is_measured {
@@ -161,14 +160,14 @@ impl Delivery {
     /// The datagrams with copies that are due.
     pub fn due_copies(&mut self, now: Time) -> Vec<Bytes> {
         let Some(check) = self.check.take_if(|it| it.at <= now) else { return Vec::new() };
-        let Some(kept) = &self.kept else { return Vec::new() };
         if check.copies + 1 < COPIES_MAX {
             let pause = check.at.since(check.since).times(2).min(TIMEOUT_MAX);
             // After copies it is unknown what the receipt is for.
             let (at, copies) = (now + pause, check.copies + 1);
             self.check = Some(ReceiptCheck { at, copies, is_measured: false, ..check });
         }
-        copies(self.received, kept)
+        // Copies are of no use behind frames that were left to QUIC.
+        if self.kept_from() <= self.received { copies(self.kept_from(), &self.kept) } else { Vec::new() }
     }
 
     // Incoming.
@@ -323,13 +322,19 @@ mod tests {
     fn too_many_bytes_are_left_to_quic_and_a_false_receipt_changes_nothing() {
         let mut sender = Delivery::default();
         sender.on_sent(at(0), &vec![frame(1, 1_000); 9], true, TRIP);
-        assert_eq!(sender.deadline(), None);
+        sender.on_sent(at(5), &[frame(2, 5)], true, TRIP);
         sender.on_receipt(at(10), u64::MAX);
-        sender.on_receipt(at(10), 10);
+        sender.on_receipt(at(10), 11);
         assert_eq!(sender.received, 0);
-        sender.on_receipt(at(10), 9);
-        sender.on_sent(at(20), &[frame(2, 5)], true, TRIP);
-        assert!(sender.deadline().is_some(), "the next ones are few again");
+        let due = sender.deadline().unwrap();
+        assert!(sender.due_copies(due).is_empty(), "they would stand behind frames that are not kept");
+        sender.on_receipt(due, 9);
+        let due = sender.deadline().unwrap();
+        assert_eq!(opened(&sender.due_copies(due)).len(), 1, "the next ones are few again");
+        // Under way all the time: the sender never knows that all has arrived.
+        sender.on_sent(due, &[frame(3, 5)], true, TRIP);
+        sender.on_receipt(due, 10);
+        assert_eq!((sender.kept.len(), sender.kept_bytes), (1, frame(3, 5).len()));
         let mut sender = Delivery::default();
         sender.on_sent(at(0), &[frame(1, 5), frame(2, 1_150), frame(3, 5)], true, TRIP);
         let due = sender.deadline().unwrap();
