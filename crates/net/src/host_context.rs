@@ -1,4 +1,4 @@
-//! A host, as its connections need it: its zones, and which players it admits.
+//! A host, as its connections need it: its replicas, and which players it admits.
 
 use crate::close::Close;
 use crate::frame::{self, Control};
@@ -42,7 +42,7 @@ pub trait Authenticator<Msg>: Send + Sync {
 pub struct HostContext<M: Machine> {
     /// Number of this host in the world.
     pub host: u32,
-    /// Zones and connections of this host.
+    /// Replicas and connections of this host.
     pub router: LinkRouter<M>,
     /// Checks tokens and messages of players.
     pub authenticator: Box<dyn Authenticator<M::Msg>>,

@@ -1,8 +1,8 @@
-//! Links the zones of this host with its connections and with each other.
+//! Links the replicas of this host, one per zone, with its connections and with each other.
 //!
-//! Connections come and go, and so do zones (one that panicked is started again). A new connection is linked to all
-//! zones that are here and a new zone to all connections, so the order does not matter. A zone is linked to the players
-//! of this host, to every zone of every connected host, and to the other zones of this host.
+//! Connections come and go, and so do replicas (one that panicked is started again). A new connection is linked to all
+//! replicas that are here and a new replica to all connections, so the order does not matter. A replica is linked to the
+//! players of this host, to every replica of every connected host, and to the other replicas of this host.
 
 use crate::address;
 use crate::close::Close;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The zones and connections of a host, and the links between them.
+/// The replicas and connections of a host, and the links between them.
 pub struct LinkRouter<M: Machine> {
     host: u32,
     inner: Mutex<RouterState<M>>,
@@ -25,11 +25,12 @@ pub struct LinkRouter<M: Machine> {
 }
 
 struct RouterState<M: Machine> {
+    /// The workers of the replicas that run here, by zone.
     zones: BTreeMap<u32, WorkerHandle<M>>,
-    /// Every zone that has run here, also one that is being started again.
+    /// The zone of every replica that has run here, also of one that is being started again.
     known_zones: BTreeSet<u32>,
     connections: BTreeMap<RemoteEnd, Connection>,
-    /// Numbers of the links between two zones of this host, the lower zone first.
+    /// Numbers of the links between two replicas of this host, by their zones, the lower one first.
     local_links: BTreeMap<(u32, u32), u64>,
 }
 
@@ -47,12 +48,12 @@ struct Connection {
     /// Session of a player: a higher number replaces a lower one.
     session: u64,
     queue: SendQueue,
-    /// Zones at the far end; empty for a player.
+    /// Zones of the replicas at the far end; empty for a player.
     zones: Vec<u32>,
 }
 
 impl<M: Machine> LinkRouter<M> {
-    /// A router without zones and connections.
+    /// A router without replicas and connections.
     pub fn new(host: u32) -> Self {
         let inner = RouterState {
             zones: BTreeMap::new(),
@@ -73,10 +74,10 @@ impl<M: Machine> LinkRouter<M> {
         &self.connection_limits
     }
 
-    /// Adds a zone, or replaces its worker: links it with all connections and all other zones of this host.
+    /// Adds the replica of a zone, or replaces its worker: links it with all connections and all other replicas of this host.
     pub fn add_zone(&self, zone: u32, handle: WorkerHandle<M>) {
         let mut inner = self.inner();
-        // If this replaces a worker, the other zones must see its links go down before the new ones come up.
+        // If this replaces a worker, the other replicas must see its links go down before the new ones come up.
         inner.unlink_local(self.host, zone);
         for (remote, connection) in &inner.connections {
             link(zone, &handle, *remote, connection, &connection.zones);
@@ -87,7 +88,7 @@ impl<M: Machine> LinkRouter<M> {
         inner.send_zones_to_hosts(self.host);
     }
 
-    /// Removes a zone: the other zones and hosts learn that it is not here.
+    /// Removes the replica of a zone: the other replicas and hosts learn that it is not here.
     pub fn remove_zone(&self, zone: u32) {
         let mut inner = self.inner();
         inner.zones.remove(&zone);
@@ -95,7 +96,8 @@ impl<M: Machine> LinkRouter<M> {
         inner.send_zones_to_hosts(self.host);
     }
 
-    /// Takes the new list of zones at the far end of a connection: links the new ones, unlinks those that are gone.
+    /// Takes the new list of zones whose replicas are at the far end of a connection: links the new ones, unlinks those that
+    /// are gone.
     pub fn update_zones(&self, remote: RemoteEnd, queue: &SendQueue, zones: Vec<u32>) {
         let mut inner = self.inner();
         let RouterState { zones: here, connections, .. } = &mut *inner;
@@ -114,18 +116,18 @@ impl<M: Machine> LinkRouter<M> {
         }
     }
 
-    /// Zones that run here now.
+    /// Zones whose replicas run here now.
     pub fn zones(&self) -> Vec<u32> {
         self.inner().zones.keys().copied().collect()
     }
 
-    /// Zones that have run here, also those that are being started again. A player is told all of them, because their
-    /// connection outlasts the restart of a zone.
+    /// Zones whose replicas have run here, also those that are being started again. A player is told all of them, because
+    /// their connection outlasts the restart of a replica.
     pub fn known_zones(&self) -> Vec<u32> {
         self.inner().known_zones.iter().copied().collect()
     }
 
-    /// Handle of the worker that runs a zone.
+    /// Handle of the worker that runs the replica of a zone.
     pub fn zone(&self, zone: u32) -> Option<WorkerHandle<M>> {
         self.inner().zones.get(&zone).cloned()
     }
@@ -166,7 +168,7 @@ impl<M: Machine> LinkRouter<M> {
         inner.connections.insert(remote, connection);
         self.players.store(inner.count_players(), Ordering::Relaxed);
         if matches!(remote, RemoteEnd::Host(_)) {
-            inner.send_zones_to_hosts(self.host); // The zones may have changed since the hello was written.
+            inner.send_zones_to_hosts(self.host); // The replicas may have changed since the hello was written.
         }
         Ok(())
     }
@@ -215,7 +217,7 @@ impl<M: Machine> RouterState<M> {
         self.connections.range(..RemoteEnd::Host(0)).count()
     }
 
-    /// Links a zone with all other zones of this host.
+    /// Links the replica of a zone with all other replicas of this host.
     fn link_local(&mut self, host: u32, zone: u32, handle: &WorkerHandle<M>) {
         for (&other, its) in self.zones.iter().filter(|it| *it.0 != zone) {
             let id = fresh_id(); // Fresh each time, so that late messages over an earlier link are recognised.
@@ -226,7 +228,7 @@ impl<M: Machine> RouterState<M> {
         }
     }
 
-    /// Takes down the links between a zone and the other zones of this host.
+    /// Takes down the links between the replica of a zone and the other replicas of this host.
     fn unlink_local(&mut self, host: u32, zone: u32) {
         let gone = address::replica(host, zone);
         for ((low, high), id) in self.local_links.extract_if(.., |it, _| it.0 == zone || it.1 == zone) {
@@ -246,7 +248,7 @@ impl<M: Machine> RouterState<M> {
     }
 }
 
-/// Links a zone with the far end of a connection: a player, or these zones of a host.
+/// Links the replica of a zone with the far end of a connection: a player, or a host's replicas of these zones.
 fn link<M: Machine>(
     zone: u32,
     handle: &WorkerHandle<M>,

@@ -1,4 +1,4 @@
-//! The zones of a host, each in a worker on one of its reactors, started again when they fail.
+//! The replicas of a host, each in a worker on one of its reactors, started again when they fail.
 
 use crate::config::{CarrierConfig, PolicySetting, ServerConfig};
 use crate::cross_zone_counters::CrossZoneCounters;
@@ -29,18 +29,18 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use zone::{BrokenRules, ReplicaCommand, ReplicaEvent, ReplicaStatus};
 
-/// Pause before a zone that failed is started again.
+/// Pause before a replica that failed is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 /// Failures in a row after which the whole host ends: something is wrong with the computer then.
 const FAILURES_MAX: u32 = 5;
 
-/// Time without a failure after which the count begins anew: one now and then over months is no broken zone.
+/// Time without a failure after which the count begins anew: one now and then over months is no broken replica.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
 /// Least interval between two log lines about faults.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
-/// Everything needed to start a zone, also again after a failure.
+/// Everything needed to start a replica, also again after a failure.
 #[derive(Clone)]
 struct ZoneStarter {
     config: zone::ZoneConfig,
@@ -53,14 +53,14 @@ struct ZoneStarter {
     counters: Arc<CrossZoneCounters>,
 }
 
-/// The running zones of a host.
+/// The running replicas of a host, by zone.
 pub struct ZoneSupervisor {
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
     counters: Arc<CrossZoneCounters>,
 }
 
-/// Starts every zone that this host may hold, dealt out to its reactors.
-/// `failed` is sent the reason when a zone has failed for good.
+/// Starts a replica of every zone that this host may hold, dealt out to its reactors.
+/// `failed` is sent the reason when a replica has failed for good.
 pub fn start_all(
     config: &ServerConfig,
     world: &WorldEntry,
@@ -73,7 +73,7 @@ pub fn start_all(
     let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default() };
     let id = config.host.id;
     let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
-    policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each zone.
+    policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each replica.
     let held = world.zones.iter().filter(|it| it.1.contains(&id));
     for ((&zone, hosts), reactor) in held.zip(reactors.iter().cycle()) {
         let header = header(config, world, &map, zone, hosts);
@@ -152,7 +152,7 @@ fn zone_config(
 
 type ExitReceiver = mpsc::UnboundedReceiver<WorkerExit>;
 
-/// Starts a zone again whenever its worker ends by itself.
+/// Starts a replica again whenever its worker ends by itself.
 async fn supervise(
     starter: ZoneStarter,
     context: Arc<HostContext<ReplicaNode>>,
@@ -168,7 +168,7 @@ async fn supervise(
         failures += 1;
         tracing::error!(zone, why, "a replica ended; it is started again from its disk");
         metrics::counter!("ecumene_replicas_failed_total").increment(1);
-        // No messages for the dead worker; `start` adds the zone again.
+        // No messages for the dead worker; `start` adds the replica again.
         context.router.remove_zone(zone);
         starter.history.write(starter.config.me, EntryKind::Crashed);
         tokio::time::sleep(RESTART_PAUSE).await;
@@ -367,7 +367,7 @@ impl ZoneSupervisor {
         self.counters.clone()
     }
 
-    /// Updates the metrics of all zones.
+    /// Updates the metrics of all replicas.
     pub async fn report(&self, router: &LinkRouter<ReplicaNode>) {
         let (players, hosts) = router.count();
         metrics::gauge!("ecumene_players_connected").set(players as f64);
@@ -392,7 +392,7 @@ impl ZoneSupervisor {
         }
     }
 
-    /// Hands over all zones, and waits until every record is on disk.
+    /// Lets every replica give up its role, and waits until every record is on disk.
     pub async fn leave(&self) {
         for (_, handle) in self.handles() {
             handle.command(ReplicaCommand::Leave);

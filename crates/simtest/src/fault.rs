@@ -32,7 +32,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Loss "loss" "Links lose messages, up to one in five.",
+    Loss "loss" "Links lose messages: one in ten to and from players, one in fifty between hosts.",
     Duplicate "duplicate" "Datagrams arrive twice.",
     Jitter "jitter" "Delays vary by up to 100 ms, so datagrams overtake each other.",
     Late "late" "Some datagrams arrive up to a minute late.",

@@ -108,7 +108,8 @@ fn run_faults(world: &mut SimulatedWorld, faults: &[Fault]) {
     let mut bounded = BoundedChecker::default();
     let mut next_look = Time::ZERO + LOOK_EVERY;
     for ((at, _, begins), fault) in turns {
-        // A fault that outlasts the fault period ends with it.
+        // A fault that outlasts the fault period ends with it, except that a host that is stopped or down comes back in its
+        // own time.
         let at = at.min(end);
         while next_look < at && !world.monitor.is_violated() {
             world.run_until(next_look);
@@ -133,7 +134,8 @@ fn run_faults(world: &mut SimulatedWorld, faults: &[Fault]) {
     world.run_until(end);
 }
 
-/// Heals the world; the players play on for a while, then rest, and at the end all replicas and players must agree.
+/// Ends the faults that strike at a time. The players play on for a while, then rest, and at the end all replicas and players
+/// must agree.
 fn recover(world: &mut SimulatedWorld) {
     world.heal();
     let healed = world.now();

@@ -19,8 +19,8 @@ pub const AHEAD_MAX: usize = 64;
 /// The most bytes of records in one message to the backup: a slow link still carries beacons between them.
 pub const APPEND_BYTES_MAX: usize = 64 * 1024;
 
-/// The most bytes of records sent to the backup and not acknowledged. At the limit the zone takes no actions
-/// until an answer comes: what it took would only wait, and its log would grow without end.
+/// The most bytes of records that are committed and not announced. At the limit the zone takes no actions, and no post,
+/// until some are safe: what it took would only wait, and its log would grow without end.
 pub const UNACKED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The most bytes of records in one append to the disk: half of what the store takes at once.

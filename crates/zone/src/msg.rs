@@ -1,7 +1,10 @@
 //! Everything that goes over a zone's links: between replicas, between zones, and between a zone and its players.
 //!
-//! Every message of a replica carries its epoch, and a receiver ignores an epoch below the highest it knows: an old
-//! primary that wakes up reaches no replica, no zone and no player.
+//! Every message of a replica carries its epoch. Replicas and zones ignore an epoch below the highest they know. A player
+//! believes only its home, in the epoch in which it was let in or a later one; another replica may only let the player in
+//! or refuse to, and not in an epoch below the highest that the player knows of its zone. (`LogEnd` and `NotHere`, which
+//! say nothing about the world, are always read.) So an old primary that wakes up reaches no replica, zone or player that
+//! has heard of the new one.
 
 use crate::mesh::BetweenZones;
 use crate::record::{Index, Outcome};
@@ -197,7 +200,7 @@ pub enum ToPlayer {
         /// World time, for the player's clock.
         time: Time,
     },
-    /// A correction: the game does not allow the move, the avatar moves like this.
+    /// A correction: the zone or the game does not allow the move, or the avatar must stop. The avatar moves like this.
     Corrected(Motion),
 }
 

@@ -1,8 +1,8 @@
 //! The dissemination plane's contract: how the poses of a zone's objects reach the players who need them.
 //!
 //! A carrier carries motions and nothing else. Zones say which objects exist and what their states are, whatever the
-//! carrier. Poses may be late or lost; a receiver ignores a false one, because a newer motion wins and an event's
-//! generation outranks every earlier pose.
+//! carrier. Poses may be late or lost. A receiver ignores an outdated one: a newer motion wins, and an event's generation
+//! outranks every earlier pose.
 //!
 //! A carrier never decides what is true: all it knows of a zone are the updates ([`CarrierUpdate`]) that the replica
 //! beside it raises.

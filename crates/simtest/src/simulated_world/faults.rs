@@ -116,7 +116,8 @@ impl SimulatedWorld {
 
     // The end of the faults.
 
-    /// Ends every fault of machines, links, disks and directory.
+    /// Ends every fault of machines, links, disks and directory that struck at a time. Hosts that are stopped or down come back
+    /// by themselves, within seconds. Lossy, late and doubling links, and hostile players, stay as they are.
     pub fn heal(&mut self) {
         self.crash_triggers.clear();
         self.network_links.heal(&mut self.sim);

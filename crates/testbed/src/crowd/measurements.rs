@@ -4,6 +4,7 @@ use client::Session;
 use hdrhistogram::Histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::task::JoinSet;
 use zone::{Outcome, PlayerEvent};
 
 /// Measurements from the events of all players' machines.
@@ -72,9 +73,10 @@ pub(super) struct TrafficTotals {
 }
 
 impl TrafficTotals {
-    /// Totals so far over the connections of these bots.
+    /// Totals so far over the connections of these bots, all of one moment: a bot that is read later would be counted for longer.
     pub(super) async fn over(sessions: &[Session]) -> Self {
         let mut sum = Self::default();
+        let mut poses = JoinSet::new();
         for session in sessions {
             let traffic = &session.counters.traffic;
             let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
@@ -83,8 +85,10 @@ impl TrafficTotals {
             sum.udp_bytes += read(&traffic.udp_bytes_in);
             sum.packets_out += read(&traffic.packets_out);
             sum.udp_bytes_out += read(&traffic.udp_bytes_out);
-            sum.poses += session.player.inspect(node::ClientNode::poses).await.unwrap_or(0);
+            let player = session.player.clone();
+            poses.spawn(async move { player.inspect(node::ClientNode::poses).await });
         }
+        sum.poses = poses.join_all().await.into_iter().flatten().sum();
         sum
     }
 }

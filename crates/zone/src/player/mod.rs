@@ -1,8 +1,9 @@
-//! The player's half of the protocol: finds the primary, numbers actions and sends them until they are answered,
-//! moves the avatar, and knows the objects in sight.
+//! The player's half of the protocol: finds the primary, numbers actions and keeps them until they are answered, moves
+//! the avatar, and knows the objects in sight.
 //!
 //! It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
-//! version); a later owner of the avatar is the new home. After any change of home it sends unanswered actions again.
+//! version); a later owner of the avatar is the new home. Whenever a zone lets it in, also the same one again, it sends
+//! unanswered actions again; no timer repeats them.
 //!
 //! Its parts own their fields and do not know each other; the machine joins them and sends. `web/client/src/player` has
 //! the same parts, and `testdata/player` shows what both do.

@@ -15,7 +15,8 @@
 //! - [`Replication`] brings committed records to backup and disk, and knows which of them are safe; it loses backups
 //!   and recruits new ones.
 //! - [`Audience`] announces records that are safe (`announce`): to clients (`sessions`, `client_views`), to
-//!   neighbouring zones (`neighbours`, `ghosts`), to the carrier. It also tells them of moves, which no record holds.
+//!   neighbouring zones (`neighbours`), to the carrier. It keeps the ghosts that neighbours tell of, and shows them to its
+//!   clients (`borders`, `ghosts`). It also tells of moves, which no record holds (`moves`, `motions`).
 //! - [`PrimaryContext`] is what all of them work with: the replica's core, the outbox, the leadership.
 //!
 //! Text tables in `testdata` show each part at work, case by case: see `docs/protocol.md`.

@@ -1,4 +1,4 @@
-//! Messages of clients: they enter, act, move and leave.
+//! The primary takes the messages of clients, which enter, act, move and leave.
 
 use super::Primary;
 use super::audience::ResumePoint;

@@ -1,9 +1,10 @@
-// The player's half of the protocol: finds the primary, numbers actions and sends them until their results arrive, moves the
+// The player's half of the protocol: finds the primary, numbers actions and keeps them until they are answered, moves the
 // avatar, and knows the objects in sight.
 //
 // It believes its home, in the epoch in which it was let in or a later one, and per object the highest (incarnation,
-// version); a later owner of the avatar is the new home. After any change of home it sends unanswered actions again. It has
-// no clock and does no I/O: time and messages are passed in, messages and events are passed out.
+// version); a later owner of the avatar is the new home. Whenever a zone lets it in, also the same one again, it sends
+// unanswered actions again; no timer repeats them. It has no clock and does no I/O: time and messages are passed in, messages
+// and events are passed out.
 //
 // Its parts own their fields and do not know each other; `Player` joins them and sends messages. crates/zone/src/player has
 // the same parts, and crates/zone/testdata/player holds scenarios that both must reproduce.

@@ -1,4 +1,5 @@
-// Steering: turns the input of keys, sticks and helpers into a velocity, which is sent only when it changes.
+// Steering: turns the input of keys, sticks and helpers into a velocity and a heading, and calls `World.steer` only when one
+// of them changes.
 
 import { type Vector, angleOf, headingOf, positionAt } from "@ecumene/client";
 import { type Kosmos, meOf } from "./kosmos.ts";

@@ -21,7 +21,8 @@ const UNCONFIRMED_MAX: Span = Span::from_millis(700);
 /// The ghosts of a neighbour that is silent for this long are hidden.
 const SILENT_MAX: Span = Span::from_millis(2_000);
 
-/// A neighbour that is silent for the first time is asked for all its objects near the border; again after the second.
+/// The primary asks a neighbour that is silent for `WATCH_AFTER` for all its objects near the border, and again every
+/// `WATCH_AGAIN`.
 const WATCH_AFTER: Span = Span::from_millis(700);
 const WATCH_AGAIN: Span = Span::from_millis(300);
 

@@ -1,4 +1,5 @@
-//! Messages of neighbouring zones about their objects near the border, and the updates of our clients that follow.
+//! Neighbouring zones tell the primary about their objects near the border. The primary keeps these as ghosts, and tells its
+//! own clients.
 
 use super::Audience;
 use crate::carrier_update::CarrierUpdate;

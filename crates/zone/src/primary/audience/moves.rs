@@ -1,4 +1,5 @@
-//! Moves: changes of a motion that change no state. Clients, neighbours and backup are told them without a record.
+//! Moves: changes of a motion that change no state. Clients, the game or the zone itself move objects; the primary checks the
+//! moves of clients, and tells clients, neighbours and the backup without a record.
 
 use super::Audience;
 use crate::carrier_update::CarrierUpdate;

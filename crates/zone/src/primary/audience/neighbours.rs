@@ -1,4 +1,4 @@
-//! Updates for neighbouring zones about our objects near the border.
+//! The primary tells neighbouring zones about its own objects near the border.
 
 use super::Audience;
 use super::borders::depth;
@@ -52,7 +52,8 @@ impl Audience {
         }
     }
 
-    /// Sends the neighbours that watch their part of a safe record.
+    /// Sends the neighbours that watch their part of a safe record; notices go to every zone that may have hearers, watching
+    /// or not.
     pub(super) fn tell_neighbours(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) {
         if self.borders.neighbours.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Work is executed at once if nothing is in the way; otherwise it waits as a job.
+//! The coordination executes work at once if nothing is in the way; otherwise it keeps the work as a job.
 
 use super::Coordination;
 use crate::config::STALE_AFTER;
@@ -43,7 +43,7 @@ impl Coordination {
         self.start_job(turn, work, reach);
     }
 
-    /// Executes an action that its client sent at `since`.
+    /// Executes an action that arrived at `since`.
     pub(in crate::primary) fn run_action(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
         if turn.cx.enforces(Rule::ActionsInOrder) {
             self.perform_since(turn, work, since);
