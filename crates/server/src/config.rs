@@ -185,7 +185,8 @@ impl CarrierConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySetting {
-    /// Relevance falls with distance, and less so in front of the observer.
+    /// Full relevance within the critical distance; beyond it, relevance falls with the distance in front of the observer, and
+    /// is none behind.
     A3,
     /// Full relevance within a circle, none outside.
     Circle,
