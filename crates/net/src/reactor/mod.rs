@@ -16,7 +16,6 @@ mod port;
 mod signal;
 pub mod socket;
 mod stage_clock;
-mod turn_length;
 mod web_transport;
 mod workers;
 
@@ -46,9 +45,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use turn_length::TurnLength;
 use wire::Message;
 use workers::{NewWorker, Workers};
+
+/// Least time from the start of one turn to the next. It is too short for any player to notice, and under load it makes one
+/// batch of what would be many wakes.
+const TURN: Span = Span::from_millis(5);
+
+/// The same for a host without players, to whom nothing is urgent.
+const QUIET_TURN: Span = Span::from_millis(20);
 
 /// Rounds among the workers of one turn: zones of one reactor talk to each other.
 const ROUNDS: usize = 4;
@@ -348,7 +353,6 @@ where
     fn run(&mut self) {
         stage_clock::start();
         let mut began = clock::now();
-        let mut turn_length = TurnLength::new(began);
         loop {
             stage_clock::begin_turn();
             let next = self.turn(began);
@@ -357,15 +361,18 @@ where
                 return;
             }
             // First the pause, then the wait: under load packets are there when the pause ends, and it does not sleep twice.
-            let packets = self.ports.iter().map(|it| it.received).sum();
-            let is_quiet = !self.ports.is_empty() && self.ports.iter().all(Port::is_quiet);
-            let (now, earliest) = (clock::now(), began + turn_length.after(began, packets, is_quiet));
+            let (now, earliest) = (clock::now(), began + self.turn_length());
             if now < earliest {
                 std::thread::sleep(clock::until(now, earliest));
             }
             self.sleep(next);
             began = clock::now().max(began);
         }
+    }
+
+    fn turn_length(&self) -> Span {
+        let is_quiet = !self.ports.is_empty() && self.ports.iter().all(Port::is_quiet);
+        if is_quiet { QUIET_TURN } else { TURN }
     }
 
     /// Waits for a packet, an input, or this time.

@@ -101,8 +101,6 @@ pub(super) struct Port<M: Machine> {
     ready: Arc<ReadyConnections>,
     buffer: Vec<u8>,
     is_closed: bool,
-    /// Packets that have arrived so far.
-    pub received: u64,
     /// False if no connection holds acknowledgements back.
     pub may_hold: bool,
 }
@@ -134,7 +132,6 @@ where
             ready,
             buffer: Vec::new(),
             is_closed: false,
-            received: 0,
             may_hold: true,
         }
     }
@@ -201,7 +198,6 @@ where
     /// Hands a packet to its connection.
     pub fn take_packet(&mut self, now: Time, packet: Packet) {
         self.buffer.clear();
-        self.received += 1;
         let instant = self.time.instant(now);
         let Packet { from, local, ecn, bytes } = packet;
         within(Stage::Decrypt, || {
