@@ -64,6 +64,24 @@ pub enum DirectoryRefusal {
     /// The directory would hold too many keys.
     #[error("the directory would hold {0} keys, the limit is {KEYS_MAX}: remove what is no longer served")]
     TooManyKeys(usize),
+    /// The answer says only that the swap did not happen, and it lost no race.
+    #[error("the directory refused it for a reason that the answer does not carry: its own log says which")]
+    Unstated,
+}
+
+/// The refusal behind an answer to a swap: [`DirectoryReply::Lost`] stands for a lost race as well as for a refusal.
+/// `None` if the swap happened, lost a race, or has an unknown outcome.
+pub fn refusal_of(writes: &[DirectoryWrite], reply: &DirectoryReply) -> Option<DirectoryRefusal> {
+    match reply {
+        DirectoryReply::Lost { entries, .. } => {
+            // After a lost race at least one key has another revision than expected.
+            let is_race = !writes.iter().map(|it| it.expected).eq(entries.iter().map(|it| it.revision));
+            check_writes(writes).err().or((!is_race).then_some(DirectoryRefusal::Unstated))
+        }
+        // A driver drops a request that is far too long before the directory can answer it.
+        DirectoryReply::Unknown { .. } => check_writes(writes).err(),
+        _ => None,
+    }
 }
 
 impl Directory {

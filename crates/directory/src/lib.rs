@@ -37,5 +37,5 @@ pub mod config;
 mod directory;
 mod durable_directory;
 
-pub use directory::{Directory, DirectoryRefusal, SwapError};
+pub use directory::{Directory, DirectoryRefusal, SwapError, refusal_of};
 pub use durable_directory::{DirectoryOpenError, DirectorySettings, DurableDirectory};

@@ -67,6 +67,8 @@ pub fn disk_keeps(request: &disk::DiskRequest) -> Option<EntryKind> {
     match request {
         disk::DiskRequest::Append { records, .. } => name_of_record(records.last()?).map(EntryKind::Kept),
         disk::DiskRequest::Keep { snapshot, .. } => name_of_snapshot(snapshot).map(EntryKind::Pictured),
+        // Why not `Pictured`: that leaves the records after the snapshot in place.
+        disk::DiskRequest::Replace { snapshot, .. } => name_of_snapshot(snapshot).map(EntryKind::Kept),
         disk::DiskRequest::Cut { from, .. } => Some(EntryKind::Cut(*from)),
         disk::DiskRequest::Recall { .. } => None,
     }
@@ -134,6 +136,9 @@ mod tests {
         let append = disk::DiskRequest::Append { ticket, first: 6, records: vec![record(6), record(7)] };
         assert_eq!(disk_keeps(&append), Some(EntryKind::Kept((Epoch(2), 7))));
         assert_eq!(disk_keeps(&disk::DiskRequest::Cut { ticket, from: 3 }), Some(EntryKind::Cut(3)));
+        let snapshot = postcard::to_stdvec(&zone::ZoneState::new(ZoneId(1)).snapshot()).unwrap();
+        let replace = disk::DiskRequest::Replace { ticket, index: 0, snapshot };
+        assert_eq!(disk_keeps(&replace), Some(EntryKind::Kept((Epoch(0), 0))));
         assert_eq!(disk_keeps(&disk::DiskRequest::Recall { ticket }), None);
         let recalled = disk::DiskContents { snapshot: None, first: 1, records: vec![record(1)] };
         assert_eq!(disk_recalled(&recalled), EntryKind::Holds(Some((Epoch(2), 1))));

@@ -36,11 +36,34 @@ pub enum DiskRequest {
         /// The encoded state of the machine.
         snapshot: Vec<u8>,
     },
+    /// Forget everything, and hold exactly this snapshot, then sync. It may be older than the stored one: another
+    /// replica decided what the log is. After a crash the disk holds what it held before, or the snapshot.
+    Replace {
+        /// Comes back in the [`DiskReply`].
+        ticket: Ticket,
+        /// The last record that the snapshot covers. The log goes on after this number.
+        index: u64,
+        /// The encoded state of the machine.
+        snapshot: Vec<u8>,
+    },
     /// Read the newest undamaged snapshot, and the records after it up to the first damaged one.
     Recall {
         /// Comes back in the [`DiskReply`].
         ticket: Ticket,
     },
+}
+
+impl DiskRequest {
+    /// The ticket that comes back in the reply.
+    pub const fn ticket(&self) -> Ticket {
+        match self {
+            Self::Append { ticket, .. }
+            | Self::Cut { ticket, .. }
+            | Self::Keep { ticket, .. }
+            | Self::Replace { ticket, .. }
+            | Self::Recall { ticket } => *ticket,
+        }
+    }
 }
 
 /// The contents of a disk: snapshot and records.

@@ -1,9 +1,10 @@
 //! The directory as a service: one thread owns it, hosts ask over QUIC with mutual TLS, one stream per request.
 
 use crate::config::ZONES_MAX;
+use crate::log_throttle::LogThrottle;
 use anyhow::Context as _;
 use directory::config::REQUEST_KEYS_MAX;
-use directory::{DirectorySettings, DurableDirectory};
+use directory::{DirectoryRefusal, DirectorySettings, DurableDirectory, refusal_of};
 use history::{EntryKind, HistoryWriter, directory_holds, directory_swapped};
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Address, Ticket};
@@ -11,7 +12,7 @@ use net::endpoint::{self, ALPN_DIRECTORY};
 use net::tls::{DIRECTORY_NAME, MeshIdentity};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{self, Arc, PoisonError};
 use std::time::Duration;
 use store::Files;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -23,8 +24,35 @@ const MESSAGE_MAX: usize = 2 * 1024 * 1024;
 /// Time after which a host stops waiting; the outcome of its request is then unknown.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
 
+/// The most bytes of a key in a log line.
+const KEY_SHOWN: usize = 64;
+
 /// Address under which the directory writes its history.
 pub const DIRECTORY: Address = Address(0);
+
+/// The outcome of a swap of one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SwapOutcome {
+    /// The entry is written.
+    Won,
+    /// The entry had another revision: read it and try again.
+    Lost,
+    /// The request or its reply was lost: read before trying again.
+    Unknown,
+    /// The entry breaks a limit: the same swap will never happen.
+    Refused(DirectoryRefusal),
+}
+
+impl SwapOutcome {
+    fn of(writes: &[DirectoryWrite], reply: &DirectoryReply) -> Self {
+        match (refusal_of(writes, reply), reply) {
+            (Some(refusal), _) => Self::Refused(refusal),
+            (None, DirectoryReply::Won { .. }) => Self::Won,
+            (None, DirectoryReply::Lost { .. }) => Self::Lost,
+            (None, _) => Self::Unknown,
+        }
+    }
+}
 
 type DirectoryCall = (DirectoryRequest, oneshot::Sender<DirectoryReply>);
 
@@ -41,9 +69,11 @@ impl DirectoryHandle {
         directory_holds(zone_entries(&directory)).into_iter().for_each(|what| history.note(DIRECTORY, what));
         history.flush();
         let (sender, mut queries) = mpsc::unbounded_channel::<DirectoryCall>();
+        let mut refusals = RefusalLog::default();
         let run = move || {
             while let Some((request, answer)) = queries.blocking_recv() {
                 let reply = directory.serve(net::clock::now(), request.clone());
+                refusals.check(directory.directory().refusals(), &request);
                 let swapped = directory_swapped(&request, &reply);
                 // Before the reply: no replica may act on a swap that the history does not know.
                 swapped.into_iter().for_each(|what| history.write(DIRECTORY, what));
@@ -77,22 +107,55 @@ impl DirectoryHandle {
     /// The entries of these keys, in order; `None` if the directory's disk failed.
     pub async fn read(&self, keys: Vec<Key>) -> Option<Vec<DirectoryEntry>> {
         let mut all = Vec::with_capacity(keys.len());
-        // The directory limits the keys of one request.
-        for part in keys.chunks(REQUEST_KEYS_MAX) {
-            let request = DirectoryRequest::Read { ticket: Ticket(0), keys: part.to_vec() };
+        for request in read_requests(&keys) {
             all.extend(entries(self.ask(request).await)?);
         }
         Some(all)
     }
 
-    /// Writes an entry if its key has never been written. Returns whether it did.
-    pub async fn create(&self, key: Key, value: Vec<u8>) -> bool {
+    /// Writes an entry if its key does not exist.
+    pub async fn create(&self, key: Key, value: Vec<u8>) -> SwapOutcome {
         let writes = vec![DirectoryWrite { key, expected: Revision(0), value: Some(value) }];
-        matches!(
-            self.ask(DirectoryRequest::Swap { ticket: Ticket(0), writes }).await,
-            DirectoryReply::Won { .. }
-        )
+        let reply = self.ask(DirectoryRequest::Swap { ticket: Ticket(0), writes: writes.clone() }).await;
+        SwapOutcome::of(&writes, &reply)
     }
+}
+
+/// Logs the requests that a directory refuses: its answers do not say why.
+#[derive(Default)]
+struct RefusalLog {
+    logged: u64,
+    throttle: LogThrottle,
+}
+
+impl RefusalLog {
+    /// Logs this request if it has raised the number of refusals.
+    fn check(&mut self, (refusals, why): (u64, Option<&DirectoryRefusal>), request: &DirectoryRequest) {
+        let is_refused = std::mem::replace(&mut self.logged, refusals) != refusals;
+        if is_refused
+            && let Some(why) = why
+            && let Some(before) = self.throttle.count()
+        {
+            tracing::error!(%why, key = first_key(request), before, "the directory refuses a request beyond its limits");
+        }
+    }
+}
+
+/// The first key that a request names, for the log.
+fn first_key(request: &DirectoryRequest) -> &str {
+    let key = match request {
+        DirectoryRequest::Read { keys, .. } => keys.first(),
+        DirectoryRequest::Swap { writes, .. } => writes.first().map(|it| &it.key),
+        DirectoryRequest::Clock { .. } => None,
+    };
+    // The limit that the request breaks may be that of keys.
+    key.map_or("", |it| &it.0[..it.0.floor_char_boundary(KEY_SHOWN)])
+}
+
+/// Requests that read these keys: the directory limits the keys of one.
+fn read_requests(keys: &[Key]) -> impl Iterator<Item = DirectoryRequest> {
+    let parts = keys.chunks(REQUEST_KEYS_MAX);
+    parts.map(|part| DirectoryRequest::Read { ticket: Ticket(0), keys: part.to_vec() })
 }
 
 /// Entries of zones that have a leadership already. Zones are numbered from 1.
@@ -158,21 +221,34 @@ pub struct RemoteDirectory {
     endpoint: quinn::Endpoint,
     config: quinn::ClientConfig,
     connection: Arc<Mutex<Option<quinn::Connection>>>,
+    refusals: Arc<sync::Mutex<LogThrottle>>,
 }
 
 impl RemoteDirectory {
     /// For the directory at this address, which need not run yet.
     pub fn new(at: SocketAddr, mesh_identity: &MeshIdentity) -> anyhow::Result<Self> {
         let config = endpoint::to_server(mesh_identity, ALPN_DIRECTORY)?;
-        Ok(Self { at, endpoint: endpoint::outgoing()?, config, connection: Arc::default() })
+        let endpoint = endpoint::outgoing()?;
+        Ok(Self { at, endpoint, config, connection: Arc::default(), refusals: Arc::default() })
     }
 
-    /// Sends a request. Without a reply in time the outcome is unknown: the directory may still carry it out.
+    /// Sends a request. Without a reply in time the outcome is unknown: the directory may still carry it out. A swap that is
+    /// refused is logged, because its reply looks like a lost race to a machine.
     pub async fn ask(&self, request: DirectoryRequest) -> DirectoryReply {
-        let ticket = ticket_of(&request);
-        match timeout(REPLY_TIMEOUT, self.try_ask(&request)).await {
+        let reply = self.exchange(&request).await;
+        if let DirectoryRequest::Swap { writes, .. } = &request
+            && let Some(why) = refusal_of(writes, &reply)
+            && let Some(before) = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).count()
+        {
+            tracing::error!(%why, key = first_key(&request), before, "the directory refuses a swap, and would refuse it again; run the same version of the program everywhere");
+        }
+        reply
+    }
+
+    async fn exchange(&self, request: &DirectoryRequest) -> DirectoryReply {
+        match timeout(REPLY_TIMEOUT, self.try_ask(request)).await {
             Ok(Ok(reply)) => reply,
-            _ => DirectoryReply::Unknown { ticket },
+            _ => DirectoryReply::Unknown { ticket: ticket_of(request) },
         }
     }
 
@@ -214,15 +290,73 @@ impl RemoteDirectory {
 
     /// The entries of these keys, in order; `None` if the directory does not answer.
     pub async fn read(&self, keys: Vec<Key>) -> Option<Vec<DirectoryEntry>> {
-        entries(self.ask(DirectoryRequest::Read { ticket: Ticket(0), keys }).await)
+        let mut all = Vec::with_capacity(keys.len());
+        for request in read_requests(&keys) {
+            all.extend(entries(self.ask(request).await)?);
+        }
+        Some(all)
     }
 
-    /// Writes an entry if its revision is the expected one. Returns whether it did.
-    pub async fn swap(&self, key: Key, expected: Revision, value: Vec<u8>) -> bool {
+    /// Writes an entry if its revision is the expected one. The caller logs a refusal.
+    pub async fn swap(&self, key: Key, expected: Revision, value: Vec<u8>) -> SwapOutcome {
         let writes = vec![DirectoryWrite { key, expected, value: Some(value) }];
-        matches!(
-            self.ask(DirectoryRequest::Swap { ticket: Ticket(0), writes }).await,
-            DirectoryReply::Won { .. }
-        )
+        let reply =
+            self.exchange(&DirectoryRequest::Swap { ticket: Ticket(0), writes: writes.clone() }).await;
+        SwapOutcome::of(&writes, &reply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_directory::{LogLines, TestDirectory};
+    use directory::Directory;
+    use directory::config::{KEY_MAX, VALUE_MAX};
+    use machine::Time;
+
+    fn swap(key: &str, expected: u64, bytes: usize) -> DirectoryRequest {
+        let write = DirectoryWrite {
+            key: Key(key.to_owned()),
+            expected: Revision(expected),
+            value: Some(vec![0; bytes]),
+        };
+        DirectoryRequest::Swap { ticket: Ticket(7), writes: vec![write] }
+    }
+
+    #[tokio::test]
+    async fn a_host_logs_a_refused_swap_and_no_lost_race() {
+        let directory = TestDirectory::start("refused");
+        let (lines, _guard) = LogLines::collect();
+        assert_eq!(directory.handle.create(Key("zone/1".to_owned()), vec![0]).await, SwapOutcome::Won);
+        directory.remote.ask(swap("zone/1", 0, 1)).await;
+        assert!(lines.with("refuses").is_empty(), "another revision than expected is a lost race");
+        directory.remote.ask(swap("zone/1", 1, VALUE_MAX + 1)).await;
+        let said = lines.with("refuses a swap");
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("a value of 16385 bytes is too long, the limit is 16384"), "{said:?}");
+        assert!(said[0].contains("zone/1"), "{said:?}");
+    }
+
+    #[tokio::test]
+    async fn a_swap_beyond_what_the_service_reads_is_refused_too() {
+        let directory = TestDirectory::start("beyond");
+        let outcome = directory.remote.swap(Key("a".to_owned()), Revision(0), vec![0; MESSAGE_MAX]).await;
+        assert_eq!(outcome, SwapOutcome::Refused(DirectoryRefusal::ValueTooLong(MESSAGE_MAX)));
+    }
+
+    #[test]
+    fn the_directory_logs_what_it_refuses_and_shortens_keys() {
+        let (lines, _guard) = LogLines::collect();
+        let mut directory = Directory::new(Time::ZERO);
+        let mut log = RefusalLog::default();
+        for request in
+            [swap("a", 0, 1), swap("a", 0, 1), swap(&"é".repeat(KEY_MAX), 0, 1), swap("b", 0, VALUE_MAX + 1)]
+        {
+            directory.serve(Time::ZERO, request.clone());
+            log.check(directory.refusals(), &request);
+        }
+        let said = lines.with("refuses a request");
+        assert_eq!(said.len(), 1, "the second follows too soon: {said:?}");
+        assert!(said[0].contains("a key of 512 bytes is too long") && said[0].len() < 300, "{said:?}");
     }
 }

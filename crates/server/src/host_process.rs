@@ -2,10 +2,11 @@
 
 use crate::config::ServerConfig;
 use crate::directory::RemoteDirectory;
+use crate::host_registration::HostRegistration;
 use crate::keys::KeyFolder;
 use crate::token_authenticator::{TokenAuthenticator, wall_clock};
 use crate::web;
-use crate::world_entry::{self, HostEntries, HostEntry, WorldEntry};
+use crate::world_entry::{self, HostEntry, WorldEntry};
 use crate::zone_worker::{self, ZoneSupervisor};
 use anyhow::Context as _;
 use game::HostedGame;
@@ -45,9 +46,8 @@ pub struct HostProcess {
     failures: mpsc::Receiver<String>,
     reactors: Vec<ReactorHandle<ReplicaNode>>,
     others: HostAddresses,
-    directory: RemoteDirectory,
     id: u32,
-    entry: HostEntry,
+    registration: HostRegistration,
 }
 
 impl HostProcess {
@@ -94,9 +94,9 @@ impl HostProcess {
             zones: context.router.zones(),
         };
         let others = HostAddresses::new(); // The first refresh fills it.
-        let host = Self { context, zones, failures, reactors, others, directory, id, entry };
-        tracing::info!(host = id, players = %host.entry.players, %web, %mesh, "ready");
-        Ok(host)
+        tracing::info!(host = id, players = %entry.players, %web, %mesh, "ready");
+        let registration = HostRegistration::new(directory, &world, id, entry);
+        Ok(Self { context, zones, failures, reactors, others, id, registration })
     }
 
     /// Runs until `leave` is done or a zone fails for good, then hands over its zones and ends.
@@ -111,7 +111,7 @@ impl HostProcess {
                 let identity = Identity::pinned()?;
                 let config = Arc::new(endpoint::players_config(&identity)?);
                 self.reactors.iter().for_each(|it| it.set_players_config(config.clone()));
-                self.entry.certificate = identity.hash();
+                self.registration.entry.certificate = identity.hash();
                 renewed = tokio::time::Instant::now();
             }
             tokio::select! {
@@ -126,18 +126,8 @@ impl HostProcess {
 
     /// Registers this host, if the directory's entry differs, and reads the addresses of the others.
     async fn refresh(&mut self) {
-        if let Some(entries) = self.directory.read(vec![world_entry::hosts_key()]).await {
-            let entry = entries.first();
-            let mut hosts: HostEntries =
-                entry.and_then(|it| world_entry::read(&it.value)).unwrap_or_default();
-            if hosts.get(&self.id) != Some(&self.entry) {
-                hosts.insert(self.id, self.entry.clone());
-                let revision = entry.map_or(Revision(0), |it| it.revision);
-                // If another host registers at the same time, this swap fails and the next refresh repeats it.
-                self.directory.swap(world_entry::hosts_key(), revision, world_entry::write(&hosts)).await;
-            }
-            let others: HostAddresses =
-                hosts.iter().filter(|it| *it.0 != self.id).map(|(&id, it)| (id, it.mesh)).collect();
+        if let Some(hosts) = self.registration.refresh().await {
+            let others: HostAddresses = hosts.iter().map(|(&id, it)| (id, it.mesh)).collect();
             if self.others != others {
                 // The first reactor holds the connections to other hosts.
                 self.reactors[0].set_hosts(others.clone());
@@ -205,12 +195,18 @@ async fn await_world(directory: &RemoteDirectory) -> WorldEntry {
     let began = tokio::time::Instant::now();
     let mut logged = false;
     loop {
-        let entries = directory.read(vec![world_entry::world_key()]).await;
-        if let Some(world) = entries.and_then(|it| world_entry::read(&it.first()?.value)) {
+        let entries = directory.read(vec![world_entry::world_key()]).await.unwrap_or_default();
+        let entry = entries.first().filter(|it| it.revision != Revision(0));
+        if let Some(world) = entry.and_then(|it| world_entry::read(&it.value)) {
             return world;
         }
         if LOG_WAIT_AFTER < began.elapsed() && !logged {
-            tracing::warn!("waiting for the directory; is `ecumene directory` running, with the same keys?");
+            match entry {
+                Some(_) => tracing::warn!("waiting: {}", world_entry::OTHER_VERSION),
+                None => tracing::warn!(
+                    "waiting for the directory; is `ecumene directory` running, with the same keys?"
+                ),
+            }
             logged = true;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -226,8 +222,7 @@ fn check_world(world: &WorldEntry, rules: &dyn HostedGame, host: u32) -> anyhow:
          migrate it",
         world.schema
     );
-    let known = world.zones.values().any(|hosts| hosts.contains(&host));
-    let hosts = world.zones.values().next();
-    anyhow::ensure!(known, "host {host} is none of the world's hosts: {:?}", hosts.unwrap_or(&Vec::new()));
+    let hosts = world.hosts();
+    anyhow::ensure!(hosts.contains(&host), "host {host} is none of the world's hosts: {hosts:?}");
     Ok(())
 }

@@ -7,9 +7,14 @@
 
 mod client_address;
 mod cross_zone_counters;
-mod disk_thread;
+mod host_disk;
+mod host_entries;
+mod host_registration;
 pub mod lobby_http;
+mod log_throttle;
 mod page;
+#[cfg(test)]
+mod test_directory;
 mod token_authenticator;
 mod zone_worker;
 

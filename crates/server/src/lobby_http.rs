@@ -2,12 +2,13 @@
 
 use crate::client_address::client_address;
 use crate::directory::DirectoryHandle;
+use crate::host_entries::HostEntryReader;
 use crate::keys::random;
 use crate::page;
 use crate::stored_partition::corners;
 use crate::token_authenticator::wall_clock;
 use crate::web;
-use crate::world_entry::{self, HostEntries, WorldEntry};
+use crate::world_entry::{HostEntries, WorldEntry};
 use axum::Router;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, FromRequestParts, Json, Request, State};
@@ -62,8 +63,7 @@ pub struct LobbyHttp {
     pub proxies: Vec<IpAddr>,
     /// Zones and their corners, as clients are sent them.
     zones: Value,
-    /// The directory's last answer, and its time.
-    cached: tokio::sync::Mutex<Option<(Instant, Arc<WorldStatus>)>>,
+    status: tokio::sync::Mutex<StatusCache>,
     hashing: mpsc::Sender<HashJob>,
 }
 
@@ -82,8 +82,9 @@ impl LobbyHttp {
         let map = world.map.partition()?;
         let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
         let zones = map.zones().map(zone).collect();
-        let (lobby, cached) = (Mutex::new(lobby), tokio::sync::Mutex::default());
-        Ok(Self { lobby, directory, world, range, proxies, zones, cached, hashing: start_hashing_threads() })
+        let cache = StatusCache { hosts: HostEntryReader::new(world.hosts()), last: None };
+        let (lobby, status) = (Mutex::new(lobby), tokio::sync::Mutex::new(cache));
+        Ok(Self { lobby, directory, world, range, proxies, zones, status, hashing: start_hashing_threads() })
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -297,25 +298,32 @@ struct WorldStatus {
     leaderships: Vec<(u32, Option<Leadership>)>,
 }
 
+/// The directory's last answer about hosts and leadership.
+struct StatusCache {
+    hosts: HostEntryReader,
+    /// The answer and its time.
+    last: Option<(Instant, Arc<WorldStatus>)>,
+}
+
 /// The status as of a moment ago: however many clients ask, the directory answers once per [`STATUS_CACHED_FOR`].
 async fn recent_status(http: &LobbyHttp) -> Option<Arc<WorldStatus>> {
     // Held while the directory answers, so that clients who ask meanwhile share the answer.
-    let mut cached = http.cached.lock().await;
-    if let Some((_, status)) = cached.as_ref().filter(|it| it.0.elapsed() < STATUS_CACHED_FOR) {
+    let mut cache = http.status.lock().await;
+    if let Some((_, status)) = cache.last.as_ref().filter(|it| it.0.elapsed() < STATUS_CACHED_FOR) {
         return Some(status.clone());
     }
-    let status = Arc::new(read_status(http).await?);
-    *cached = Some((Instant::now(), status.clone()));
+    let status = Arc::new(read_status(http, &mut cache.hosts).await?);
+    cache.last = Some((Instant::now(), status.clone()));
     Some(status)
 }
 
-async fn read_status(http: &LobbyHttp) -> Option<WorldStatus> {
+async fn read_status(http: &LobbyHttp, hosts: &mut HostEntryReader) -> Option<WorldStatus> {
     let zones: Vec<u32> = http.world.zones.keys().copied().collect();
-    let keys = zones.iter().map(|&zone| zone::leadership_key(ZoneId(zone)));
-    let entries =
-        http.directory.read(std::iter::once(world_entry::hosts_key()).chain(keys).collect()).await?;
-    let hosts: HostEntries = world_entry::read(&entries[0].value).unwrap_or_default();
-    let leaderships = zones.into_iter().zip(entries[1..].iter().map(|it| Leadership::from_bytes(&it.value)));
+    let leadership_keys = zones.iter().map(|&zone| zone::leadership_key(ZoneId(zone)));
+    let entries = http.directory.read(hosts.keys().chain(leadership_keys).collect()).await?;
+    let (host_entries, leaderships) = entries.split_at_checked(hosts.len())?;
+    let hosts = hosts.decode(host_entries);
+    let leaderships = zones.into_iter().zip(leaderships.iter().map(|it| Leadership::from_bytes(&it.value)));
     Some(WorldStatus { hosts, leaderships: leaderships.collect() })
 }
 
@@ -379,6 +387,12 @@ async fn file(uri: Uri) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::KeyFolder;
+    use crate::stored_partition::StoredPartition;
+    use crate::test_directory::TestDirectory;
+    use crate::world_entry::{self, HostEntry};
+    use lobby::{Issuer, LobbySettings};
+    use space::Partition;
 
     #[test]
     fn a_client_that_asks_too_often_is_told_the_wait_in_text_and_header() {
@@ -390,5 +404,49 @@ mod tests {
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");
         let refused = HttpError::from(LobbyError::NoSession).into_response();
         assert!(!refused.headers().contains_key(header::RETRY_AFTER));
+    }
+
+    #[tokio::test]
+    async fn a_host_of_another_version_does_not_hide_the_others() {
+        let directory = TestDirectory::start("status");
+        let zones = (1..=100).map(|zone| (zone, (1..=100).collect())).collect();
+        let square = world_entry::square(1_000).unwrap();
+        let map = Partition::new(Polygon::new(&square).unwrap(), ZoneId(1));
+        let world = WorldEntry {
+            id: "test-1".to_owned(),
+            game: "test".to_owned(),
+            schema: 1,
+            half: 1_000,
+            seed: 1,
+            map: StoredPartition::of(&map),
+            zones,
+            lobby: [1; 32],
+        };
+        let at: SocketAddr = "192.0.2.1:1".parse().unwrap();
+        let entry = HostEntry {
+            mesh: at,
+            players: at,
+            web: at,
+            socket: "ws://192.0.2.1:1/play".to_owned(),
+            certificate: [1; 32],
+            zones: vec![1],
+        };
+        let leadership = Leadership::first(net::address::replica(100, 100));
+        for (key, value) in [
+            (world_entry::host_key(1), world_entry::write(&entry)),
+            (world_entry::host_key(2), vec![0xff; 4]),
+            (world_entry::host_key(100), world_entry::write(&entry)),
+            (zone::leadership_key(ZoneId(100)), leadership.to_bytes()),
+        ] {
+            directory.handle.create(key, value).await;
+        }
+        let issuer = Issuer::new(KeyFolder::of(&directory.folder.0).lobby().unwrap(), &world.id).unwrap();
+        let media = Files::open(directory.folder.0.join("lobby")).unwrap();
+        let lobby = Lobby::open(media, issuer, LobbySettings::default()).unwrap();
+        let http = LobbyHttp::new(lobby, directory.handle.clone(), world, 1, Vec::new()).unwrap();
+        let status = recent_status(&http).await.unwrap();
+        assert_eq!(status.hosts.keys().collect::<Vec<_>>(), [&1, &100]);
+        assert_eq!(status.leaderships[99], (100, Some(leadership)));
+        assert_eq!(zones_led_and_backed(100, &status.leaderships), (1, 0));
     }
 }

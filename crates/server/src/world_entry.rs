@@ -1,10 +1,12 @@
-//! The directory's entries besides leadership: the world and its hosts.
+//! The directory's entries besides leadership: the world's, and one per host.
+//!
+//! Earlier versions stored all hosts under one key, `hosts`. A world founded by them still holds it; no program reads it.
 
 use crate::stored_partition::StoredPartition;
 use machine::directory::Key;
 use serde::{Deserialize, Serialize};
 use space::Position;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 /// Key of the world's entry in the directory.
@@ -12,9 +14,13 @@ pub fn world_key() -> Key {
     Key("world".to_owned())
 }
 
-/// Key of the hosts' entry in the directory.
-pub fn hosts_key() -> Key {
-    Key("hosts".to_owned())
+/// Said of a world's entry that does not decode.
+pub const OTHER_VERSION: &str =
+    "the directory's entry of the world is of another version: run the version that founded the world";
+
+/// Key of a host's entry in the directory. Each host has its own, so that no host's swap can lose to another host's.
+pub fn host_key(host: u32) -> Key {
+    Key(format!("host/{host}"))
 }
 
 /// The world, as it was founded. It never changes.
@@ -42,6 +48,11 @@ impl WorldEntry {
     /// The corners of the whole world, a square around the middle. `None` if it is larger than any world can be.
     pub fn corners(&self) -> Option<[Position; 4]> {
         square(self.half)
+    }
+
+    /// All hosts that may hold replicas.
+    pub fn hosts(&self) -> BTreeSet<u32> {
+        self.zones.values().flatten().copied().collect()
     }
 }
 
@@ -72,7 +83,7 @@ pub struct HostEntry {
 /// All registered hosts, by number.
 pub type HostEntries = BTreeMap<u32, HostEntry>;
 
-/// Decodes an entry; `None` if it is missing or of another version.
+/// Decodes the value of an entry; `None` if it is of another version.
 pub fn read<'a, T: Deserialize<'a>>(value: &'a [u8]) -> Option<T> {
     postcard::from_bytes(value).ok()
 }

@@ -3,7 +3,8 @@
 use crate::config::{CarrierConfig, PolicySetting, ServerConfig};
 use crate::cross_zone_counters::CrossZoneCounters;
 use crate::directory::RemoteDirectory;
-use crate::disk_thread::DiskThread;
+use crate::host_disk::{DiskUser, HostDisk, ZoneRequest};
+use crate::log_throttle::LogThrottle;
 use crate::stored_partition::corners;
 use crate::world_entry::WorldEntry;
 use anyhow::Context as _;
@@ -21,7 +22,6 @@ use node::ReplicaNode;
 use node::carrier::{self, CarrierSettings, PoseCounts};
 use space::{Distance, Partition, Position, ZoneId};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -37,15 +37,12 @@ const FAILURES_MAX: u32 = 5;
 /// Time without a failure after which the count begins anew: one now and then over months is no broken replica.
 const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
-/// Least interval between two log lines about faults.
-const LOG_EVERY: Duration = Duration::from_secs(10);
-
 /// Everything needed to start a replica, also again after a failure.
 #[derive(Clone)]
 struct ZoneStarter {
     config: zone::ZoneConfig,
     carrier: CarrierConfig,
-    folder: PathBuf,
+    disk: HostDisk,
     history: HistoryWriter,
     directory: RemoteDirectory,
     runtime: tokio::runtime::Handle,
@@ -57,6 +54,7 @@ struct ZoneStarter {
 pub struct ZoneSupervisor {
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
     counters: Arc<CrossZoneCounters>,
+    disk: HostDisk,
 }
 
 /// Starts a replica of every zone that this host may hold, dealt out to its reactors.
@@ -70,8 +68,17 @@ pub fn start_all(
     reactors: &[ReactorHandle<ReplicaNode>],
     failed: &mpsc::Sender<String>,
 ) -> anyhow::Result<ZoneSupervisor> {
-    let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default() };
     let id = config.host.id;
+    let report = failed.clone();
+    let disk = HostDisk::start(config.data.join(format!("host-{id}")), move |why| {
+        // The channel is full if another failure came first: the host ends either way.
+        drop(report.try_send(format!("the thread of the disk panicked: {why}")));
+    })?;
+    for reactor in reactors {
+        let disk = disk.clone();
+        reactor.at_turn_end(move || disk.submit());
+    }
+    let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default(), disk };
     let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
     policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each replica.
     let held = world.zones.iter().filter(|it| it.1.contains(&id));
@@ -81,7 +88,7 @@ pub fn start_all(
         let starter = ZoneStarter {
             config: zone_config(config, world, &map, rules, zone, hosts, &history),
             carrier: config.carrier.clone(),
-            folder: config.data.join(format!("host-{id}")).join(format!("zone-{zone}")),
+            disk: zones.disk.clone(),
             history,
             directory: directory.clone(),
             runtime: tokio::runtime::Handle::current(),
@@ -179,7 +186,6 @@ async fn supervise(
                 let Some(exit) = exits.recv().await else { return };
                 reason(&exit)
             }
-            // The thread of the old disk may still run and hold the folder.
             Err(error) => format!("it could not be started: {error:#}"),
         };
         if FAILURES_FORGOTTEN_AFTER <= began.elapsed() {
@@ -207,9 +213,8 @@ fn start(
 ) -> anyhow::Result<WorkerHandle<ReplicaNode>> {
     let (handle, inbox) = starter.reactor.inbox();
     let (me, history) = (starter.config.me, starter.history.clone());
-    let schema = starter.config.rules.schema();
-    let disk = DiskThread::open(&starter.folder, schema, me, history.clone(), handle.clone())
-        .with_context(|| format!("in {}", starter.folder.display()))?;
+    let (zone, schema) = (starter.config.zone.0, starter.config.rules.schema());
+    starter.disk.open(DiskUser { zone, schema, me, history: history.clone(), replica: handle.clone() })?;
     history.write(me, EntryKind::Started);
     let carrier = carrier::build(CarrierSettings {
         policy: policy(&starter.carrier)?,
@@ -218,10 +223,10 @@ fn start(
         tick: Span::from_millis(starter.carrier.tick),
     });
     let machine = ReplicaNode::new(starter.config.clone(), carrier);
-    let zone = starter.config.zone.0;
     let sink = ReplicaEventSink {
         me,
-        disk,
+        zone,
+        disk: starter.disk.clone(),
         directory: starter.directory.clone(),
         replica: handle.clone(),
         history,
@@ -263,7 +268,8 @@ pub fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> 
 /// Carries out the events of a replica: on its disk, in the directory, in its history.
 struct ReplicaEventSink {
     me: Address,
-    disk: DiskThread,
+    zone: u32,
+    disk: HostDisk,
     directory: RemoteDirectory,
     replica: WorkerHandle<ReplicaNode>,
     history: HistoryWriter,
@@ -295,25 +301,6 @@ impl PoseMetrics {
     }
 }
 
-/// Limits log lines to one per interval: a client that sends thousands of invalid actions must not fill the log.
-#[derive(Default)]
-struct LogThrottle {
-    last_logged: Option<Instant>,
-    skipped: u64,
-}
-
-impl LogThrottle {
-    /// Returns the number of lines skipped before this one, or `None` if this one is to be skipped, too.
-    fn count(&mut self) -> Option<u64> {
-        if self.last_logged.is_some_and(|it| it.elapsed() < LOG_EVERY) {
-            self.skipped += 1;
-            return None;
-        }
-        self.last_logged = Some(Instant::now());
-        Some(std::mem::take(&mut self.skipped))
-    }
-}
-
 impl EventSink<ReplicaNode> for ReplicaEventSink {
     fn on_event(&mut self, _: Time, event: ReplicaEvent) {
         match event {
@@ -341,7 +328,9 @@ impl EventSink<ReplicaNode> for ReplicaEventSink {
         // Primary and backup both write a record; only the primary counts it.
         let is_primary = matches!(host.replica().status(), ReplicaStatus::Primary(..));
         let counters = self.counters.as_ref().filter(|_| is_primary);
-        self.disk_requests.drain(..).for_each(|it| self.disk.ask(it, counters.cloned()));
+        for request in self.disk_requests.drain(..) {
+            self.disk.ask(ZoneRequest { zone: self.zone, request, counters: counters.cloned() });
+        }
         for request in self.directory_requests.drain(..) {
             // On the process's runtime, so that the reactor never waits for the network.
             let (directory, replica) = (self.directory.clone(), self.replica.clone());
@@ -402,6 +391,8 @@ impl ZoneSupervisor {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
+        // Nothing depends on it: the next start is a little shorter, and the zones' logs are whole by themselves.
+        self.disk.checkpoint().await;
     }
 }
 
@@ -415,13 +406,5 @@ mod tests {
         let tick = Span::from_micros(99_990);
         assert!(schedule.is_due(tick, 1.0));
         assert!(!schedule.is_due(tick, 0.5) && schedule.is_due(tick.times(2), 0.5));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn repeated_lines_are_logged_once_and_then_counted() {
-        let mut throttle = LogThrottle::default();
-        assert_eq!((0..1_000).filter_map(|_| throttle.count()).collect::<Vec<_>>(), [0]);
-        tokio::time::advance(LOG_EVERY).await;
-        assert_eq!((0..1_000).filter_map(|_| throttle.count()).collect::<Vec<_>>(), [999]);
     }
 }

@@ -40,7 +40,7 @@ kinds! {
     Narrow "narrow" "A link between hosts carries little for a while.",
     Cut "cut" "Two hosts cannot hear each other for a while; both reach the directory.",
     OneWay "one-way" "One host cannot hear another for a while.",
-    Isolate "isolate" "A host receives nothing for a while, not even from the directory.",
+    Isolate "isolate" "A host neither hears nor is heard for a while, and cannot ask the directory.",
     Clog "clog" "About half of a host's outgoing links stop for a while.",
     Reset "reset" "All connections of a host break and are made anew.",
     Crash "crash" "A host dies and comes back with its disk, less what was not synced.",

@@ -66,10 +66,40 @@ pub fn draw(options: &RunOptions) -> Vec<Fault> {
 
 /// Returns whether a kind strikes at a time. The others shape links and players for the whole run.
 const fn is_timed(kind: FaultKind) -> bool {
-    !matches!(
-        kind,
-        FaultKind::Loss | FaultKind::Duplicate | FaultKind::Jitter | FaultKind::Late | FaultKind::Hostile
-    )
+    match kind {
+        FaultKind::Loss | FaultKind::Duplicate | FaultKind::Jitter | FaultKind::Late | FaultKind::Hostile => {
+            false
+        }
+        // All named: the compiler asks for each new kind.
+        FaultKind::Spike
+        | FaultKind::Narrow
+        | FaultKind::Cut
+        | FaultKind::OneWay
+        | FaultKind::Isolate
+        | FaultKind::Clog
+        | FaultKind::Reset
+        | FaultKind::Crash
+        | FaultKind::Point
+        | FaultKind::Wipe
+        | FaultKind::Pause
+        | FaultKind::Slow
+        | FaultKind::ClockRate
+        | FaultKind::ClockStep
+        | FaultKind::DiskError
+        | FaultKind::DiskFull
+        | FaultKind::DiskSlow
+        | FaultKind::DiskFlip
+        | FaultKind::DiskOld
+        | FaultKind::StopAll
+        | FaultKind::DirectoryDown
+        | FaultKind::DirectorySlow
+        | FaultKind::DirectoryLossy
+        | FaultKind::DirectoryLate
+        | FaultKind::Storm
+        | FaultKind::Rejoin
+        | FaultKind::MeshCut
+        | FaultKind::CrashOne => true,
+    }
 }
 
 /// Milliseconds without faults: before the world is founded and has a backup, there would be nothing to lose.

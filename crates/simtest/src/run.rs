@@ -32,7 +32,7 @@ pub struct RunOutcome {
     pub violations: Vec<Violation>,
     /// The last occurrences as text, if a trace was requested.
     pub trace: Vec<String>,
-    /// Number of panics of the game that were caught.
+    /// Number of mistakes of the game (`ReplicaEvent::Fault`), its panics among them.
     pub game_faults: usize,
 }
 

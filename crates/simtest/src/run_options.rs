@@ -52,7 +52,7 @@ pub struct RunOptions {
     pub recovery_period: Span,
     /// Kinds of faults that exist in this run.
     pub kinds: FaultKinds,
-    /// True if announcements wait for disks.
+    /// The disks that announcements wait for.
     pub durability: Durability,
     /// Delay between two hosts, one way.
     pub host_delay: Span,

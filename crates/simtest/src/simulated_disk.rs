@@ -1,16 +1,21 @@
-//! A replica's disk: the real log on a medium that fails on purpose, and takes its time.
+//! A replica's disk: the real log and its journal on a medium that fails on purpose, and takes its time.
 
+mod disk_folder;
+
+use disk_folder::DiskFolder;
 use machine::disk::{DiskReply, DiskRequest};
-use machine::{Rng, Span, Time};
+use machine::{Rng, Span, Ticket, Time};
 use space::Epoch;
-use store::{Log, LogLimits, MemoryDisk};
+use std::cell::RefCell;
+use std::rc::Rc;
+use store::{LogGroup, LogLimits, Media as _, MemoryDisk, StoreError};
 use zone::{Record, StateSnapshot};
 
-/// A disk with its faults.
+/// A disk with its faults. The log and the journal are two folders of it, so every fault hits both.
 pub struct SimulatedDisk {
-    log: Option<Log<MemoryDisk>>,
-    /// The medium while the host is down.
-    media: Option<MemoryDisk>,
+    /// `None` while the host is down.
+    group: Option<LogGroup<DiskFolder>>,
+    disk: Rc<RefCell<MemoryDisk>>,
     schema: u64,
     /// Time at which it will have carried out all requests so far.
     busy_until: Time,
@@ -29,12 +34,17 @@ const SYNC_MORE: Span = Span::from_millis(4);
 /// Extra time of one sync in fifty.
 const SYNC_RARE: Span = Span::from_millis(20);
 
+/// Number of the log in its group.
+const LOG: u32 = 1;
+/// A checkpoint after a few dozen records: a simulated world is short.
+const LIMITS: LogLimits = LogLimits { segment_bytes: store::config::SEGMENT_BYTES, checkpoint_bytes: 4_000 };
+
 impl SimulatedDisk {
     /// A new disk without any record.
     pub fn new(schema: u64) -> Self {
         let mut it = Self {
-            log: None,
-            media: Some(MemoryDisk::new()),
+            group: None,
+            disk: Rc::default(),
             schema,
             busy_until: Time::ZERO,
             slowness: Span::ZERO,
@@ -56,46 +66,55 @@ impl SimulatedDisk {
 
     /// Carries out a request, or fails.
     pub fn serve(&mut self, request: DiskRequest, rng: &mut Rng) -> DiskReply {
-        let Some(log) = &mut self.log else { return failed(&request) };
+        let Some(group) = &mut self.group else { return failed(&request) };
         // A recall syncs nothing, so it cannot fail in this way.
         if self.failing && !matches!(request, DiskRequest::Recall { .. }) {
             self.failing = false;
-            log.media_mut().fail_next_sync(rng);
+            self.disk.borrow_mut().fail_next_sync(rng);
         }
-        log.serve(request)
+        let reply = serve_one(group, request);
+        // If it fails, the next request does.
+        drop(group.checkpoint_if_due());
+        reply
     }
 
     /// Cuts the power in the middle of these requests.
     pub fn power_off(&mut self, interrupted: Vec<DiskRequest>, rng: &mut Rng) {
-        let Some(mut log) = self.log.take() else { return };
-        // A few more changes and syncs still reach the medium, so an interrupted request may be done in part.
-        log.media_mut().cut_power_after(rng.below(4));
-        for request in interrupted {
-            log.serve(request);
-        }
-        let mut media = log.into_media();
-        media.crash(rng);
-        self.media = Some(media);
+        let Some(mut group) = self.group.take() else { return };
+        // A few more changes and syncs still reach the medium, so an interrupted request or checkpoint may be done in part.
+        let operations = if rng.coin() { rng.below(4) } else { rng.below(20) };
+        self.disk.borrow_mut().cut_power_after(operations);
+        // One batch, as on a host whose requests come faster than its syncs.
+        group.serve(interrupted.into_iter().map(|it| (LOG, it)).collect());
+        drop(group.checkpoint_if_due());
+        self.disk.borrow_mut().crash(rng);
         self.failing = false;
     }
 
     /// Switches the power on. A disk that cannot be read any more counts as empty.
     pub fn power_on(&mut self) {
-        let Some(mut media) = self.media.take() else { return };
-        media.limit(None); // An operator who restarts a host makes room first.
-        self.busy_until = Time::ZERO;
-        match Log::open(media.clone(), self.schema, LogLimits::default()) {
-            Ok((log, _)) => self.log = Some(log),
-            Err(_) => {
-                let opened = Log::open(MemoryDisk::new(), self.schema, LogLimits::default());
-                self.log = opened.ok().map(|it| it.0);
-            }
+        if self.group.is_some() {
+            return;
         }
+        self.disk.borrow_mut().limit(None); // An operator who restarts a host makes room first.
+        self.busy_until = Time::ZERO;
+        self.group = self.open().ok();
+        if self.group.is_none() {
+            self.wipe();
+            self.group = self.open().ok();
+        }
+    }
+
+    fn open(&self) -> Result<LogGroup<DiskFolder>, StoreError> {
+        let folder = |name| DiskFolder::new(self.disk.clone(), name);
+        let (mut group, _) = LogGroup::open(folder("journal"), LIMITS)?;
+        group.open_log(LOG, folder("zone"), self.schema)?;
+        Ok(group)
     }
 
     /// Copies the medium, to be put back later.
     pub fn remember(&mut self) {
-        self.old = self.log.as_ref().map(|it| it.media().clone());
+        self.old = self.group.as_ref().map(|_| self.disk.borrow().clone());
     }
 
     /// Puts the old copy back; needs a host that is down. Returns whether there was one.
@@ -103,47 +122,43 @@ impl SimulatedDisk {
         let Some(mut old) = self.old.take() else { return false };
         // The copy was taken while the disk ran: bytes that were not synced may be gone.
         old.crash(rng);
-        self.media = Some(old);
+        *self.disk.borrow_mut() = old;
         true
     }
 
     /// Empties it; needs a host that is down.
     pub fn wipe(&mut self) {
-        self.media = Some(MemoryDisk::new());
+        *self.disk.borrow_mut() = MemoryDisk::new();
     }
 
     /// Flips a bit somewhere; needs a host that is down.
     pub fn flip_bit(&mut self, rng: &mut Rng) {
-        use store::Media as _;
-        let Some(media) = &mut self.media else { return };
-        let Ok(files) = media.list() else { return };
+        let mut disk = self.disk.borrow_mut();
+        let Ok(files) = disk.list() else { return };
         if files.is_empty() {
             return;
         }
         let file = files[rng.below(files.len() as u64) as usize].clone();
-        let len = media.read(&file).map_or(0, |it| it.len() as u64);
+        let len = disk.read(&file).map_or(0, |it| it.len() as u64);
         if 0 < len {
-            media.flip_bit(&file, rng.below(len * 8));
+            disk.flip_bit(&file, rng.below(len * 8));
         }
     }
 
     /// Limits the free space to `room` bytes, or removes the limit.
     pub fn limit(&mut self, room: Option<usize>) {
-        use store::Media as _;
-        let Some(log) = &mut self.log else { return };
-        let used: usize = log
-            .media()
-            .list()
-            .unwrap_or_default()
-            .iter()
-            .map(|it| log.media().read(it).map_or(0, |it| it.len()))
-            .sum();
-        log.media_mut().limit(room.map(|it| used + it));
+        let mut disk = self.disk.borrow_mut();
+        let files = disk.list().unwrap_or_default();
+        let used: usize = files.iter().map(|it| disk.read(it).map_or(0, |it| it.len())).sum();
+        disk.limit(room.map(|it| used + it));
     }
 
     /// Name of the last record that it would give back.
     pub fn last(&mut self) -> Option<(Epoch, u64)> {
-        let recalled = self.log.as_mut()?.recall().ok()?;
+        let recall = DiskRequest::Recall { ticket: Ticket(0) };
+        let DiskReply::Recalled { recalled, .. } = serve_one(self.group.as_mut()?, recall) else {
+            return None;
+        };
         if let Some(record) = recalled.records.last().and_then(|it| Record::from_bytes(it)) {
             return Some((record.epoch, record.index));
         }
@@ -153,12 +168,11 @@ impl SimulatedDisk {
     }
 }
 
+fn serve_one(group: &mut LogGroup<DiskFolder>, request: DiskRequest) -> DiskReply {
+    let no_reply = failed(&request);
+    group.serve(vec![(LOG, request)]).pop().map_or(no_reply, |it| it.1)
+}
+
 fn failed(request: &DiskRequest) -> DiskReply {
-    let ticket = match request {
-        DiskRequest::Append { ticket, .. }
-        | DiskRequest::Cut { ticket, .. }
-        | DiskRequest::Keep { ticket, .. }
-        | DiskRequest::Recall { ticket } => *ticket,
-    };
-    DiskReply::Failed { ticket }
+    DiskReply::Failed { ticket: request.ticket() }
 }

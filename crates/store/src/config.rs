@@ -10,6 +10,14 @@ pub const APPEND_MAX: usize = 32 << 20;
 /// The longest snapshot, in bytes. It is held in memory as a whole, by the machine and by recovery.
 pub const SNAPSHOT_MAX: usize = 1 << 30;
 
+/// The most bytes that one append may bring into a group's journal. A longer one goes to its log directly: it
+/// would be written twice, and one sync more is nothing beside it.
+pub const JOURNAL_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes in a group's journal after which the logs are written and the journal is emptied, unless the caller sets another
+/// number. They are in memory, too, and are read when the journal is opened.
+pub const CHECKPOINT_BYTES: usize = 4 << 20;
+
 /// The highest number of a record. Far enough from the end of `u64` that adding a batch never wraps.
 pub const INDEX_MAX: u64 = u64::MAX >> 1;
 
@@ -34,10 +42,12 @@ const _: () = assert!(APPEND_MAX < u32::MAX as usize); // A record's length is a
 pub struct LogLimits {
     /// The length in bytes after which a segment is followed by a new one. It may be longer by one append.
     pub segment_bytes: u64,
+    /// Bytes in a group's journal after which a checkpoint is due. A log outside a group ignores it.
+    pub checkpoint_bytes: usize,
 }
 
 impl Default for LogLimits {
     fn default() -> Self {
-        Self { segment_bytes: SEGMENT_BYTES }
+        Self { segment_bytes: SEGMENT_BYTES, checkpoint_bytes: CHECKPOINT_BYTES }
     }
 }

@@ -42,6 +42,10 @@ pub enum StoreError {
         expected: u64,
     },
 
+    /// A request to a log of a group that is not open.
+    #[error("this log is closed: open it first")]
+    Closed,
+
     /// An append that does not follow the last record.
     #[error("record {found} does not follow: the log goes on with {expected}")]
     NotNext {

@@ -26,6 +26,7 @@ pub(crate) const ASIDE: &str = "aside-";
 
 const SEGMENT_NAME: &str = "log-";
 const SNAPSHOT_NAME: &str = "snap-";
+const REPLACEMENT_NAME: &str = "new-";
 const DIGITS: usize = 20;
 
 /// The reason why bytes are refused.
@@ -61,6 +62,10 @@ pub(crate) fn snapshot_name(index: u64) -> String {
     format!("{SNAPSHOT_NAME}{index:0DIGITS$}")
 }
 
+pub(crate) fn replacement_name(index: u64) -> String {
+    format!("{REPLACEMENT_NAME}{index:0DIGITS$}")
+}
+
 /// The number of the first record, if this is the name of a segment.
 pub(crate) fn segment_named(name: &str) -> Option<u64> {
     number(name.strip_prefix(SEGMENT_NAME)?).filter(|&first| 0 < first)
@@ -69,6 +74,11 @@ pub(crate) fn segment_named(name: &str) -> Option<u64> {
 /// The number of the last record covered, if this is the name of a snapshot.
 pub(crate) fn snapshot_named(name: &str) -> Option<u64> {
     number(name.strip_prefix(SNAPSHOT_NAME)?)
+}
+
+/// The number of the last record covered, if this is the name of a snapshot that stands for everything.
+pub(crate) fn replacement_named(name: &str) -> Option<u64> {
+    number(name.strip_prefix(REPLACEMENT_NAME)?)
 }
 
 fn number(digits: &str) -> Option<u64> {

@@ -22,7 +22,9 @@
 //! # Ok::<(), store::StoreError>(())
 //! ```
 //!
-//! Read `log` first, then `scan` and `mend` (the two steps of opening), then `format`.
+//! The logs of a host's zones are a [`LogGroup`]: one sync makes the changes of all of them durable.
+//!
+//! Read `log` first, then `scan` and `mend` (the two steps of opening), then `format`, then `log_group`.
 //!
 //! This crate never acknowledges a change that a crash could undo, never invents a record, never panics over bytes
 //! that it finds on a disk, and never knows what its records mean. It has no thread and no clock.
@@ -36,6 +38,7 @@ mod error;
 mod files;
 mod format;
 mod log;
+mod log_group;
 mod media;
 mod memory_disk;
 mod mend;
@@ -46,6 +49,7 @@ pub use config::LogLimits;
 pub use error::StoreError;
 pub use files::Files;
 pub use log::{Log, LogContents};
+pub use log_group::LogGroup;
 pub use media::{Media, MediaError};
 pub use memory_disk::MemoryDisk;
 pub use recovery::{DropReason, DroppedBytes, Recovery};

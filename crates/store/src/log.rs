@@ -6,7 +6,7 @@
 
 use crate::config::{APPEND_MAX, INDEX_MAX, LogLimits, RECORD_MAX, SNAPSHOT_MAX};
 use crate::format::{self, RECORD_HEADER, SEGMENT_HEADER};
-use crate::mend::{mend, write_whole};
+use crate::mend::{finish_replacement, mend, write_whole};
 use crate::scan::{Scan, offset_of, scan};
 use crate::{Media, Recovery, StoreError};
 use machine::disk::{DiskContents, DiskReply, DiskRequest};
@@ -121,6 +121,10 @@ impl<M: Media> Log<M> {
                 let result = self.keep(index, &snapshot);
                 self.answer(result, DiskReply::Failed { ticket }, |()| DiskReply::Persisted { ticket })
             }
+            DiskRequest::Replace { ticket, index, snapshot } => {
+                let result = self.replace(index, &snapshot);
+                self.answer(result, DiskReply::Failed { ticket }, |()| DiskReply::Persisted { ticket })
+            }
             DiskRequest::Recall { ticket } => {
                 let result = self.recall();
                 self.answer(result, DiskReply::Failed { ticket }, |recalled| DiskReply::Recalled {
@@ -161,6 +165,14 @@ impl<M: Media> Log<M> {
     /// The number that the next record gets.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    pub(crate) fn schema(&self) -> u64 {
+        self.schema
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.health == LogHealth::Poisoned
     }
 
     /// The medium on which the log lies.
@@ -285,12 +297,16 @@ impl<M: Media> Log<M> {
         Ok(())
     }
 
-    fn replace_snapshot(&mut self, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
+    fn write_snapshot(&mut self, name: &str, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
         self.buffer.clear();
         format::put_snapshot_header(&mut self.buffer, index, self.schema, snapshot);
-        write_whole(&mut self.media, &format::snapshot_name(index), &[&self.buffer, snapshot])?;
+        write_whole(&mut self.media, name, &[&self.buffer, snapshot])?;
         // Only now may the replaced files go. If a crash loses the removals, opening repeats them.
-        self.media.sync_names()?;
+        Ok(self.media.sync_names()?)
+    }
+
+    fn replace_snapshot(&mut self, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
+        self.write_snapshot(&format::snapshot_name(index), index, snapshot)?;
         if let Some(old) = self.snapshot.replace(index).filter(|&old| old != index) {
             self.media.remove(&format::snapshot_name(old))?;
         }
@@ -314,6 +330,35 @@ impl<M: Media> Log<M> {
         Ok(())
     }
 
+    /// Forgets everything and holds exactly this snapshot, which may be older than the stored one. The log goes on after
+    /// `index`. If this fails, either the old contents or the new snapshot alone are there when the log is opened again.
+    pub fn replace(&mut self, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
+        self.check_writable()?;
+        if INDEX_MAX < index {
+            return Err(StoreError::IndexTooHigh(index));
+        }
+        if SNAPSHOT_MAX < snapshot.len() {
+            return Err(StoreError::SnapshotTooLong(snapshot.len()));
+        }
+        let result = self.replace_all(index, snapshot);
+        self.settle(result)
+    }
+
+    fn replace_all(&mut self, index: u64, snapshot: &[u8]) -> Result<(), StoreError> {
+        // Why another name: an older snapshot stands for everything only under this one, until the others are gone.
+        self.write_snapshot(&format::replacement_name(index), index, snapshot)?;
+        for first in std::mem::take(&mut self.segments) {
+            self.media.remove(&format::segment_name(first))?;
+        }
+        if let Some(old) = self.snapshot.replace(index) {
+            self.media.remove(&format::snapshot_name(old))?;
+        }
+        self.media.sync_names()?;
+        finish_replacement(&mut self.media, index)?;
+        (self.next, self.tail_bytes) = (index + 1, 0);
+        Ok(())
+    }
+
     /// Reads the log's contents back from the disk.
     pub fn recall(&mut self) -> Result<DiskContents, StoreError> {
         if self.health == LogHealth::Poisoned {
@@ -330,7 +375,7 @@ impl<M: Media> Log<M> {
         self.settle(Err(StoreError::Damaged { file }))
     }
 
-    fn check_writable(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
         match self.health {
             LogHealth::Sound => Ok(()),
             LogHealth::Unmigrated(found) => Err(StoreError::Schema { found, expected: self.schema }),
@@ -347,7 +392,7 @@ impl<M: Media> Log<M> {
     }
 
     /// The last record that the snapshot covers; 0 without one.
-    fn base(&self) -> u64 {
+    pub(crate) fn base(&self) -> u64 {
         self.snapshot.unwrap_or(0)
     }
 
@@ -356,7 +401,7 @@ impl<M: Media> Log<M> {
     }
 }
 
-fn check_append(next: u64, first: u64, records: &[Vec<u8>]) -> Result<(), StoreError> {
+pub(crate) fn check_append(next: u64, first: u64, records: &[Vec<u8>]) -> Result<(), StoreError> {
     if first != next {
         return Err(StoreError::NotNext { expected: next, found: first });
     }

@@ -24,10 +24,20 @@ pub(crate) fn mend<M: Media>(media: &mut M, scan: &Scan) -> Result<Vec<String>, 
         media.remove(name)?;
     }
     media.sync_names()?;
+    if let Some(snapshot) = scan.snapshot.as_ref().filter(|_| scan.is_replacement) {
+        finish_replacement(media, snapshot.index)?;
+    }
     // From here on files set aside cannot be back under their old names after a crash.
     let mut names = media.list()?;
     names.retain(|name| name.starts_with(ASIDE));
     Ok(names)
+}
+
+/// Gives a replacement its usual name. All that it replaces must be gone durably: under its usual name it is a snapshot
+/// like any other, and a newer one would win.
+pub(crate) fn finish_replacement<M: Media>(media: &mut M, index: u64) -> Result<(), MediaError> {
+    media.rename(&format::replacement_name(index), &format::snapshot_name(index))?;
+    media.sync_names()
 }
 
 /// Writes the undamaged part of the last segment anew.

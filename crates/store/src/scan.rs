@@ -12,6 +12,8 @@ use crate::{Media, StoreError};
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub snapshot: Option<ScannedSnapshot>,
+    /// The snapshot has the name of a replacement: it stands for everything, and mending gives it its usual name.
+    pub is_replacement: bool,
     /// The records after the snapshot.
     pub records: Vec<Vec<u8>>,
     /// The segments that hold those, in order.
@@ -49,6 +51,7 @@ pub(crate) struct ScannedSegment {
 struct FileNames {
     segments: Vec<u64>,
     snapshots: Vec<u64>,
+    replacements: Vec<u64>,
     has_temporary: bool,
 }
 
@@ -72,7 +75,15 @@ impl Scan {
 pub(crate) fn scan<M: Media>(media: &M) -> Result<Scan, StoreError> {
     let names = sort(media.list()?);
     let mut scan = Scan { has_temporary: names.has_temporary, ..Scan::default() };
-    find_snapshot(media, names.snapshots, &mut scan)?;
+    find_snapshot(media, format::replacement_name, names.replacements, &mut scan)?;
+    if scan.snapshot.is_some() {
+        scan.is_replacement = true;
+        let segments = names.segments.iter().map(|&it| format::segment_name(it));
+        let snapshots = names.snapshots.iter().map(|&it| format::snapshot_name(it));
+        scan.stale.extend(segments.chain(snapshots));
+        return Ok(scan);
+    }
+    find_snapshot(media, format::snapshot_name, names.snapshots, &mut scan)?;
     find_records(media, &names.segments, &mut scan)?;
     Ok(scan)
 }
@@ -84,17 +95,24 @@ fn sort(list: Vec<String>) -> FileNames {
         names.has_temporary |= name == TEMPORARY;
         names.segments.extend(format::segment_named(&name));
         names.snapshots.extend(format::snapshot_named(&name));
+        names.replacements.extend(format::replacement_named(&name));
     }
     names.segments.sort_unstable();
     names.snapshots.sort_unstable();
+    names.replacements.sort_unstable();
     names
 }
 
 /// Takes the newest undamaged snapshot; newer ones are damaged, older ones stale.
-fn find_snapshot<M: Media>(media: &M, indexes: Vec<u64>, scan: &mut Scan) -> Result<(), StoreError> {
+fn find_snapshot<M: Media>(
+    media: &M,
+    name: fn(u64) -> String,
+    indexes: Vec<u64>,
+    scan: &mut Scan,
+) -> Result<(), StoreError> {
     // Newest first: the first undamaged one is taken.
     for index in indexes.into_iter().rev() {
-        let name = format::snapshot_name(index);
+        let name = name(index);
         if scan.snapshot.is_some() {
             scan.stale.push(name);
             continue;

@@ -7,11 +7,14 @@ use directory::{DirectoryOpenError, DirectorySettings, DurableDirectory};
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Rng, Ticket, Time};
 use std::collections::BTreeMap;
+use store::config::CHECKPOINT_BYTES;
 use store::{LogLimits, Media, MediaError, MemoryDisk, StoreError};
 
 /// Small enough that snapshots and segments are replaced all the time.
-pub const SMALL: DirectorySettings =
-    DirectorySettings { snapshot_every: 5, limits: LogLimits { segment_bytes: 80 } };
+pub const SMALL: DirectorySettings = DirectorySettings {
+    snapshot_every: 5,
+    limits: LogLimits { segment_bytes: 80, checkpoint_bytes: CHECKPOINT_BYTES },
+};
 
 const KEYS: [&str; 4] = ["balancer", "map", "zone/1", "zone/2"];
 

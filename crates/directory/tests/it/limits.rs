@@ -1,7 +1,7 @@
 //! Requests that are refused, and counted.
 
 use directory::config::{KEY_MAX, KEYS_MAX, REQUEST_KEYS_MAX, VALUE_MAX};
-use directory::{Directory, DirectoryRefusal, DirectorySettings, DurableDirectory, SwapError};
+use directory::{Directory, DirectoryRefusal, DirectorySettings, DurableDirectory, SwapError, refusal_of};
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Ticket, Time};
 use store::MemoryDisk;
@@ -80,4 +80,28 @@ fn a_swap_of_nothing_changes_nothing() {
     assert_eq!(directory.swap(&[]), Ok(Revision(0)));
     assert_eq!(directory.swap(&[put("k", 0)]), Ok(Revision(1)));
     assert_eq!(directory.swap(&[]), Ok(Revision(1)));
+}
+
+/// `Lost` stands for both, so the caller tells them apart by the revisions.
+#[test]
+fn a_refusal_is_told_from_a_lost_race() {
+    let mut directory = Directory::new(Time::ZERO);
+    let mut refusal = |writes: Vec<DirectoryWrite>| {
+        let request = DirectoryRequest::Swap { ticket: Ticket(1), writes: writes.clone() };
+        refusal_of(&writes, &directory.serve(Time::ZERO, request))
+    };
+    assert_eq!(refusal(vec![put("k", 1)]), None, "it happens");
+    assert_eq!(refusal(vec![put("k", 1)]), None, "it loses a race");
+    assert_eq!(refusal(vec![put("new", 1), put("k", 1)]), None, "one key of two loses a race");
+    let too_long = Some(DirectoryRefusal::ValueTooLong(VALUE_MAX + 1));
+    assert_eq!(refusal(vec![put("new", VALUE_MAX + 1)]), too_long);
+    assert_eq!(refusal(vec![put("k", VALUE_MAX + 1)]), too_long, "whatever the revision");
+    for chunk in 0..KEYS_MAX / REQUEST_KEYS_MAX - 1 {
+        assert_eq!(refusal((0..REQUEST_KEYS_MAX).map(|it| put(format!("{chunk}/{it}"), 1)).collect()), None);
+    }
+    assert_eq!(refusal((1..REQUEST_KEYS_MAX).map(|it| put(format!("{it}"), 1)).collect()), None);
+    assert_eq!(refusal(vec![put("one more", 1)]), Some(DirectoryRefusal::Unstated));
+    let unknown = DirectoryReply::Unknown { ticket: Ticket(1) };
+    assert_eq!(refusal_of(&[put("k", 1)], &unknown), None);
+    assert_eq!(refusal_of(&[put("k", VALUE_MAX + 1)], &unknown), too_long);
 }

@@ -6,6 +6,7 @@ use lobby::{
     Token, UnixSeconds, Verifier,
 };
 use machine::Time;
+use store::config::CHECKPOINT_BYTES;
 use store::{LogLimits, MemoryDisk};
 
 pub const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
@@ -13,8 +14,11 @@ pub const WORLD: &str = "kosmos";
 pub const HOST: u32 = 3;
 
 /// So small that snapshots and segments change all the time.
-pub const SMALL: AccountSettings =
-    AccountSettings { snapshot_every: 3, accounts_max: 1_000, limits: LogLimits { segment_bytes: 400 } };
+pub const SMALL: AccountSettings = AccountSettings {
+    snapshot_every: 3,
+    accounts_max: 1_000,
+    limits: LogLimits { segment_bytes: 400, checkpoint_bytes: CHECKPOINT_BYTES },
+};
 
 pub fn name(text: &str) -> PlayerName {
     PlayerName::parse(text).unwrap()

@@ -8,8 +8,8 @@ use machine::Rng;
 use store::{Log, LogLimits, Media, MediaError, MemoryDisk, StoreError};
 
 pub const SCHEMA: u64 = 0x5eed;
-/// A few records per segment, so that every run fills several segments.
-pub const SMALL: LogLimits = LogLimits { segment_bytes: 100 };
+/// A few records per segment, so that every run fills several segments, and a few batches per checkpoint.
+pub const SMALL: LogLimits = LogLimits { segment_bytes: 100, checkpoint_bytes: 500 };
 
 /// One run of the log's process: from one opening to the next crash.
 #[derive(Clone, Debug)]
@@ -131,6 +131,7 @@ fn expect_poisoned<M: Media>(log: &mut Log<M>) -> Result<(), String> {
         log.append(log.next(), &[vec![1]]),
         log.cut(1 << 40),
         log.keep(1 << 40, b""),
+        log.replace(0, b""),
         log.recall().map(drop),
     ];
     match answers.into_iter().all(|answer| answer == Err(StoreError::Poisoned)) {
@@ -162,7 +163,7 @@ impl Media for ForgetfulDisk<'_> {
         if self.forgets == Forgets::Truncate { Ok(()) } else { self.disk.truncate(name, length) }
     }
     fn sync(&mut self, name: &str) -> Result<(), MediaError> {
-        let is_late = self.forgets == Forgets::SyncBeforeRename && name == "tmp";
+        let is_late = self.forgets == Forgets::SyncBeforeRename && name.ends_with("tmp");
         if self.forgets == Forgets::Sync || is_late { Ok(()) } else { self.disk.sync(name) }
     }
     fn rename(&mut self, from: &str, to: &str) -> Result<(), MediaError> {

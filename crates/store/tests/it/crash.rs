@@ -25,6 +25,7 @@ pub fn sample_changes() -> Vec<LogChange> {
         LogChange::Keep(10, b"third snapshot, far ahead".to_vec()),
         LogChange::Append(vec![record(14, 100)]),
         LogChange::Keep(-1, b"fourth, in the place of the third".to_vec()),
+        LogChange::Replace(-7, b"fifth, older than the fourth".to_vec()),
         LogChange::Append(vec![record(15, 100)]),
     ]
 }
@@ -36,7 +37,7 @@ fn interrupted(operations: u64, seed: u64) -> [StoreRun; 3] {
 }
 
 /// Enough operations for all changes; the test below says if not.
-const OPERATIONS: u64 = 100;
+const OPERATIONS: u64 = 120;
 
 fn first_mistake(forgets: Forgets) -> Option<String> {
     (0..OPERATIONS)
@@ -66,7 +67,7 @@ fn recalled_records_survive() {
     for (operations, seed) in (0..OPERATIONS).flat_map(|at| (0..8).map(move |seed| (at, seed))) {
         let changes = sample_changes();
         let failing =
-            StoreRun { changes, fault: DiskFault::Sync(operations as usize % 18), end: RunEnd::Kill };
+            StoreRun { changes, fault: DiskFault::Sync(operations as usize % 19), end: RunEnd::Kill };
         let reading = StoreRun { changes: vec![], fault: DiskFault::None, end: RunEnd::Crash };
         let runs = [failing.clone(), reading.clone(), failing, reading];
         run_all(&runs, seed ^ operations << 8, Forgets::Nothing).unwrap();
@@ -82,6 +83,7 @@ fn change() -> impl Strategy<Value = LogChange> {
         4 => records().prop_map(LogChange::Append),
         2 => (0..8u64).prop_map(LogChange::Cut),
         2 => (-8..4i64, prop::collection::vec(any::<u8>(), 0..60)).prop_map(|(at, bytes)| LogChange::Keep(at, bytes)),
+        1 => (-20..4i64, prop::collection::vec(any::<u8>(), 0..60)).prop_map(|(at, bytes)| LogChange::Replace(at, bytes)),
     ]
 }
 

@@ -18,6 +18,7 @@ fn disk() -> MemoryDisk {
 const SECOND: &str = "log-00000000000000000004";
 const LAST: &str = "log-00000000000000000007";
 const SNAPSHOT: &str = "snap-00000000000000000002";
+const REPLACEMENT: &str = "new-00000000000000000001";
 
 /// Opens, and prints the findings. Files that were set aside must not come back.
 fn check(mut disk: MemoryDisk) -> String {
@@ -113,6 +114,38 @@ fn a_missing_segment_is_a_gap() {
         found.starts_with("2 | 3 | log-00000000000000000007: 84 bytes from 0 on dropped, record 4 before"),
         "{found}"
     );
+}
+
+/// The power fails when a replacement has its name, and nothing else has happened yet.
+fn replacing() -> MemoryDisk {
+    let mut disk = disk();
+    let (mut log, _) = Log::open(&mut disk, SCHEMA, SMALL).unwrap();
+    log.media_mut().cut_power_after(6);
+    assert!(log.replace(1, b"one").is_err());
+    disk.heal();
+    disk
+}
+
+#[test]
+fn a_replacement_counts_from_its_name_on() {
+    let mut disk = replacing();
+    assert!(disk.list().unwrap().iter().any(|it| it == REPLACEMENT));
+    assert_eq!(check(disk.clone()), "1 |  | everything is whole");
+    Log::open(&mut disk, SCHEMA, SMALL).unwrap();
+    assert_eq!(disk.list().unwrap(), ["snap-00000000000000000001"]);
+}
+
+/// What it should have replaced may be there or not.
+#[test]
+fn a_damaged_replacement_is_set_aside() {
+    let mut disk = replacing();
+    disk.flip_bit(REPLACEMENT, 330);
+    let found = check(disk);
+    assert!(
+        found.starts_with(&format!("2 | 3 4 5 6 7 8 | {REPLACEMENT}: 43 bytes from 0 on dropped")),
+        "{found}"
+    );
+    assert!(found.contains(&format!("aside-{REPLACEMENT}")), "{found}");
 }
 
 #[test]

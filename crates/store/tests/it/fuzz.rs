@@ -11,7 +11,7 @@ use store::{Log, Media, MemoryDisk};
 /// Keeps `cargo test` quick; a fuzzer ignores it.
 const ITERATIONS: usize = 2_000;
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "log-00000000000000000001",
     "log-00000000000000000003",
     "log-00000000000000000004",
@@ -19,6 +19,8 @@ const NAMES: [&str; 10] = [
     "snap-00000000000000000000",
     "snap-00000000000000000002",
     "snap-09223372036854775807",
+    "new-00000000000000000001",
+    "new-00000000000000000002",
     "log-99999999999999999999",
     "tmp",
     "log-1",

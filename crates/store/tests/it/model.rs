@@ -1,6 +1,7 @@
 //! The simplest correct store: a snapshot and a list of records. And the possible results of an interrupted change.
 
-use machine::disk::DiskContents;
+use machine::Ticket;
+use machine::disk::{DiskContents, DiskRequest};
 use store::{Log, Media, StoreError};
 
 /// The expected contents of a log.
@@ -19,6 +20,8 @@ pub enum LogChange {
     Cut(u64),
     /// Store a snapshot, this many records behind the end of the log or ahead of it.
     Keep(i64, Vec<u8>),
+    /// Forget everything for a snapshot, this many records behind the end of the log or ahead of it.
+    Replace(i64, Vec<u8>),
 }
 
 impl LogModel {
@@ -41,6 +44,10 @@ impl LogModel {
                 (from..=self.records.len()).rev().map(|kept| self.cut_to(kept)).collect()
             }
             LogChange::Keep(_, snapshot) => vec![self.clone(), self.kept(self.keep_at(change), snapshot)],
+            LogChange::Replace(ahead, snapshot) => {
+                let snapshot = Some((self.replace_at(*ahead), snapshot.clone()));
+                vec![self.clone(), Self { snapshot, records: Vec::new() }]
+            }
         }
     }
 
@@ -50,6 +57,23 @@ impl LogModel {
             LogChange::Append(records) => log.append(self.next(), records),
             LogChange::Cut(_) => log.cut(self.cut_from(change)),
             LogChange::Keep(_, snapshot) => log.keep(self.keep_at(change), snapshot),
+            LogChange::Replace(ahead, snapshot) => log.replace(self.replace_at(*ahead), snapshot),
+        }
+    }
+
+    /// The change as a request.
+    pub fn request(&self, change: &LogChange, ticket: Ticket) -> DiskRequest {
+        match change {
+            LogChange::Append(records) => {
+                DiskRequest::Append { ticket, first: self.next(), records: records.clone() }
+            }
+            LogChange::Cut(_) => DiskRequest::Cut { ticket, from: self.cut_from(change) },
+            LogChange::Keep(_, snapshot) => {
+                DiskRequest::Keep { ticket, index: self.keep_at(change), snapshot: snapshot.clone() }
+            }
+            LogChange::Replace(ahead, snapshot) => {
+                DiskRequest::Replace { ticket, index: self.replace_at(*ahead), snapshot: snapshot.clone() }
+            }
         }
     }
 
@@ -74,6 +98,10 @@ impl LogModel {
     fn cut_from(&self, change: &LogChange) -> u64 {
         let LogChange::Cut(count) = change else { panic!("not a cut") };
         self.next().saturating_sub(*count).max(self.base() + 1)
+    }
+
+    fn replace_at(&self, ahead: i64) -> u64 {
+        (self.next() - 1).saturating_add_signed(ahead)
     }
 
     fn keep_at(&self, change: &LogChange) -> u64 {

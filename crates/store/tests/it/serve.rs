@@ -46,6 +46,7 @@ fn wrong_requests_are_refused() {
     assert_eq!(log.cut(1), Err(StoreError::CutInSnapshot { from: 1, snapshot: 1 }));
     assert_eq!(log.keep(0, b""), Err(StoreError::OldSnapshot { index: 0, snapshot: 1 }));
     assert_eq!(log.keep(u64::MAX, b""), Err(StoreError::IndexTooHigh(u64::MAX)));
+    assert_eq!(log.replace(u64::MAX, b""), Err(StoreError::IndexTooHigh(u64::MAX)));
     assert_eq!(log.serve(append(7, 9, &[b"x"])), DiskReply::Failed { ticket: Ticket(7) });
     assert_eq!(log.failure(), Some(&StoreError::NotNext { expected: 3, found: 9 }));
     assert_eq!(log.append(3, &[b"c".to_vec()]), Ok(()));
