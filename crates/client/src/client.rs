@@ -271,7 +271,10 @@ async fn translate<G: Game>(
             PlayerEvent::Corrected(motion) => GameEvent::Corrected(motion),
             PlayerEvent::Closed(why) => GameEvent::Closed(why),
             // `act_predicting` sees a refusal by the machine from the unchanged id.
-            PlayerEvent::Busy | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) => continue,
+            // The session takes notes and contacts itself.
+            PlayerEvent::Busy | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) | PlayerEvent::Contacts(_) => {
+                continue;
+            }
         };
         if events.send(event).is_err() {
             return;

@@ -7,18 +7,19 @@ use machine::{Address, Rng, Time};
 use net::dial::{Dialer, PlayerEnd, Target, TrafficCounters};
 use net::worker::{EventSink, Inbound, WorkerHandle};
 use net::{Close, address};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use zone::{PlayerConfig, PlayerEvent};
 
-/// Connections in a world of one zone, to the most useful hosts: those of the primary and the backup, and one more.
+/// Connections in a world of one zone while any host may have the avatar: to the most useful hosts, those of the primary
+/// and the backup, and one more.
 const CONNECTIONS: usize = 3;
 
-/// Connections in a world of several zones. A player who crosses a border must reach the primary there, so all hosts
-/// up to this number are connected.
+/// The same in a world of several zones.
 const CONNECTIONS_MESHED: usize = 16;
 
 /// Time without a primary after which the lobby is asked for other hosts, and asked again.
@@ -97,11 +98,13 @@ impl Session {
         let address = address::player(info.player);
         options.history.note(address, EntryKind::Started);
         let (silences, silence) = watch::channel(0);
+        let (contacts_in, contacts) = watch::channel(None);
         let sink = PlayerEventSink {
             on_event: Box::new(on_event),
             history: options.history.clone(),
             address,
             silences,
+            contacts: contacts_in,
         };
         let player = options.dialer.run(make(config, &info), sink);
         let counters = Arc::new(SessionCounters::default());
@@ -116,6 +119,7 @@ impl Session {
             counters: counters.clone(),
             tokens: Arc::new(tokens),
             silence,
+            contacts,
         };
         let mut connections = JoinSet::new();
         connections.spawn(keeper.run());
@@ -146,7 +150,11 @@ struct PlayerEventSink {
     address: Address,
     /// Number of times that the primary was silent: all connections are probed then.
     silences: watch::Sender<u64>,
+    contacts: watch::Sender<WantedHosts>,
 }
+
+/// The hosts that the player's machine wants to reach; `None`: all hosts.
+type WantedHosts = Option<BTreeSet<u32>>;
 
 impl EventSink<node::ClientNode> for PlayerEventSink {
     fn on_event(&mut self, _: Time, event: PlayerEvent) {
@@ -155,6 +163,10 @@ impl EventSink<node::ClientNode> for PlayerEventSink {
             self.silences.send_modify(|it| *it += 1);
         }
         match event {
+            PlayerEvent::Contacts(replicas) => {
+                let hosts = replicas.map(|it| it.into_iter().filter_map(address::host_of).collect());
+                self.contacts.send_if_modified(|it| std::mem::replace(it, hosts.clone()) != hosts);
+            }
             PlayerEvent::Note(note) => self.history.note(self.address, EntryKind::Said(note)),
             it => (self.on_event)(it),
         }
@@ -176,10 +188,14 @@ struct ConnectionKeeper {
     /// Tokens, shared by all connections.
     tokens: Arc<Tokens>,
     silence: watch::Receiver<u64>,
+    contacts: watch::Receiver<WantedHosts>,
 }
 
 /// The hosts to connect to.
-fn hosts_to_connect(info: &SessionInfo) -> Vec<u32> {
+fn hosts_to_connect(info: &SessionInfo, contacts: &WantedHosts) -> BTreeSet<u32> {
+    if let Some(contacts) = contacts {
+        return contacts.clone();
+    }
     let most = if 1 < info.world.zones.len() { CONNECTIONS_MESHED } else { CONNECTIONS };
     info.hosts.iter().map(|it| it.host).take(most).collect()
 }
@@ -188,21 +204,24 @@ impl ConnectionKeeper {
     /// Keeps connections until the session is over; then all of them end, and no more events are raised.
     async fn run(mut self) {
         let mut connections = JoinSet::new();
-        let mut attempted: Vec<u32> = Vec::new();
-        let mut fresh = self.tokens.subscribe();
+        let mut kept: BTreeMap<u32, AbortHandle> = BTreeMap::new();
+        let (mut fresh, mut contacts) = (self.tokens.subscribe(), self.contacts.clone());
+        let mut has_fresh_tokens = true;
         loop {
-            let hosts: Vec<u32> = hosts_to_connect(&fresh.borrow_and_update().1);
+            let hosts = hosts_to_connect(&fresh.borrow_and_update().1, &contacts.borrow_and_update());
+            // Dropping a task ends its connection.
+            kept.extract_if(.., |host, _| !hosts.contains(host)).for_each(|(_, it)| it.abort());
             for host in hosts {
-                if attempted.contains(&host) {
-                    continue;
-                }
-                attempted.push(host);
-                connections.spawn(self.clone().keep(host));
+                kept.entry(host)
+                    .or_insert_with(|| connections.spawn(self.clone().keep(host, has_fresh_tokens)));
             }
-            // A connection task ends only if the session is over.
+            // A token is valid for half a minute: for a host that becomes a contact later, a new one is needed.
+            has_fresh_tokens = false;
             let continues = tokio::select! {
                 _ = fresh.changed() => true,
-                Some(_) = connections.join_next() => false,
+                changed = contacts.changed() => changed.is_ok(),
+                // A connection task ends by itself only if the session is over.
+                Some(ended) = connections.join_next() => ended.is_err_and(|it| it.is_cancelled()),
                 continues = self.ask_for_other_hosts() => continues,
             };
             if !continues {
@@ -240,9 +259,13 @@ impl ConnectionKeeper {
     }
 
     /// Keeps the connection to one host until the session is over.
-    async fn keep(self, host: u32) {
+    async fn keep(self, host: u32, has_fresh_token: bool) {
         let mut pauses = RetryPauses::new(Rng::seeded(self.options.seed).fork_named(u64::from(host)));
         let (mut used, mut info) = self.tokens.newest();
+        if !has_fresh_token {
+            let Some(newer) = self.newer(used).await else { return };
+            (used, info) = newer;
+        }
         let mut first = true;
         loop {
             let found =

@@ -107,7 +107,7 @@ struct ObserverGroup {
 /// The place of a slot that does not observe.
 const NOT_OBSERVING: (u32, u32) = (u32::MAX, u32::MAX);
 
-/// With this many observers or fewer, looking at all slots is cheaper than sorting all slots into a grid.
+/// With this many observers of a group or fewer, looking at all slots is cheaper than sorting all slots into a grid.
 const SCAN_OBSERVERS_MAX: usize = 3;
 
 /// For so many ticks observers keep the order they were sorted into: none of them walks far meanwhile, and observers

@@ -117,7 +117,7 @@ struct UnusedCapacity {
 const UNUSED_TIMES: usize = 8;
 /// plus this many entries: a megabyte and a half, which is not worth giving back.
 const UNUSED_ENTRIES: usize = 1 << 16;
-/// They are cut when they have been too large for this many ticks in a row, about a minute: cut at once, they would
+/// They are cut when they have been too large for this many ticks in a row, 100 seconds at ten a second: cut at once, they would
 /// have to grow again when the players of a crowd turn round.
 const UNUSED_TICKS: u32 = 1_000;
 

@@ -76,10 +76,11 @@ fn for_players() -> TransportConfig {
         .send_window(UNSENT.0)
         .datagram_receive_buffer_size(Some(UNREAD_DATAGRAMS))
         .datagram_send_buffer_size(UNSENT.1)
-        // A dead host must be noticed soon, also by clients that hold it only as a spare in case another host dies.
-        .max_idle_timeout(Some(idle(Duration::from_millis(2_500))))
+        // Clients notice at once that the host they play on is silent. This is for those that hold it as a spare, in case
+        // another host dies; a shorter time would cost them more packets than their play.
+        .max_idle_timeout(Some(idle(Duration::from_secs(5))))
         // For browsers, which send nothing by themselves. Our own clients do so earlier, and then a host need not.
-        .keep_alive_interval(Some(Duration::from_millis(1_200)));
+        .keep_alive_interval(Some(Duration::from_millis(2_300)));
     it
 }
 
@@ -89,7 +90,7 @@ fn as_player() -> TransportConfig {
     it.stream_receive_window((2_u32 * 1024 * 1024).into())
         .receive_window((2_u32 * 1024 * 1024).into())
         .datagram_receive_buffer_size(Some(UNSENT.1))
-        .keep_alive_interval(Some(Duration::from_secs(1)));
+        .keep_alive_interval(Some(Duration::from_secs(2)));
     it
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wire::{Reader, put_u32};
 
-/// The version of the frame format and of [`Control`].
-pub const VERSION: u32 = 1;
+/// The version of the frame format, of [`Control`], and of the messages between players and zones.
+pub const VERSION: u32 = 2;
 
 /// The most bytes of frames in one datagram: a full datagram of poses and its header fit, and so does all of it in
 /// the smallest packet that every QUIC path carries.

@@ -50,7 +50,8 @@ impl SendLimits {
         latest_max: LATEST_MAX,
     };
 
-    /// From a player, who sends little: at once, because a move should not wait. What can wait leaves with the next move.
+    /// From a player, who sends little: at once, because a move should not wait. What can wait leaves with the next move, or
+    /// after 100 ms.
     pub const FROM_PLAYER: Self =
         Self { latest_tick: Duration::ZERO, sure_tick: Duration::ZERO, ..Self::PLAYERS };
 

@@ -18,7 +18,7 @@
 //! | `crash_triggers` | crashes that wait for a step of a protocol |
 //! | `monitor` | what was heard: the checker, the recorder, times of actions |
 //!
-//! The directory is [`DirectoryService`]. All randomness of a world comes from one stream, which `SimulatedWorld` owns
+//! The directory is [`DirectoryService`]. What disks, directory and players draw comes from one stream, which `SimulatedWorld` owns
 //! and lends: the order of draws is part of a seed's history. `faults` is what can be done to a world.
 
 mod crash_triggers;
@@ -296,7 +296,9 @@ impl SimulatedWorld {
             | PlayerEvent::Corrected(_)
             | PlayerEvent::Closed(_)
             | PlayerEvent::Busy
-            | PlayerEvent::TooLong(_) => (),
+            | PlayerEvent::TooLong(_)
+            // `network_links` asks for them ten times a second.
+            | PlayerEvent::Contacts(_) => (),
         }
     }
 

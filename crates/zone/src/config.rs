@@ -40,7 +40,7 @@ pub const TAIL_MAX: usize = 4096;
 /// Records between two snapshots on disk.
 pub const SNAPSHOT_EVERY: u64 = 8192;
 
-/// Records between two checkpoints of the state's hash.
+/// Least number of records between two checkpoints of the state's hash. One is written when something is due.
 pub const CHECKPOINT_EVERY: u64 = 256;
 
 /// Limit of how far ahead of the zone's own time a move may start: a player's clock is an estimate.
@@ -113,7 +113,8 @@ pub struct Timing {
     pub patience: Span,
     /// Delay of records on their way to the backup, so that several travel in one message.
     pub batch: Span,
-    /// Interval between two writes to disk, when no announcement waits for them.
+    /// Interval between two writes to disk, when no announcement waits for them; twice as long if no grant or post item
+    /// does, either.
     pub disk_batch: Span,
     /// The same interval with [`Durability::Lazy`].
     pub disk_lazy: Span,
@@ -205,10 +206,12 @@ impl ZoneConfig {
         self.replicas.iter().all(|&it| it == self.me)
     }
 
-    /// Delay of records on their way to the disk, when no announcement waits for them.
-    pub fn disk_pause(&self) -> Span {
+    /// Delay of records on their way to the disk, when no announcement waits for them. `is_awaited` if a grant or a post item
+    /// is among them.
+    pub fn disk_pause(&self, is_awaited: bool) -> Span {
         match self.durability {
-            Durability::Synced | Durability::Batched => self.timing.disk_batch,
+            Durability::Synced | Durability::Batched if is_awaited => self.timing.disk_batch,
+            Durability::Synced | Durability::Batched => self.timing.disk_batch.times(2),
             Durability::Lazy => self.timing.disk_lazy,
         }
     }

@@ -130,6 +130,8 @@ pub(crate) struct Core {
     pub(crate) state: ZoneState,
     pub(crate) log: RecordLog,
     pub(crate) disk: DiskUse,
+    /// The last record with a grant or a post item, which other zones wait for.
+    pub(crate) awaited: Index,
     pub(crate) links: BTreeMap<Address, LinkNumber>,
     /// The primaries of other zones. Empty at the beginning of a leadership.
     pub(crate) remote_primaries: RemotePrimaries,
@@ -153,6 +155,7 @@ impl Core {
             state: ZoneState::new(config.zone),
             log: RecordLog::default(),
             disk: DiskUse::default(),
+            awaited: 0,
             links: BTreeMap::new(),
             remote_primaries: RemotePrimaries::default(),
             leadership: None,
@@ -253,12 +256,11 @@ impl Core {
         let (index, epoch) = (snapshot.head, snapshot.epoch);
         self.state = ZoneState::from_snapshot(snapshot);
         self.log = RecordLog::after(index, epoch);
-        // Records after the snapshot may be ones that were never acknowledged: they must not come back after a crash.
-        let ticket = self.disk.ticket();
-        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Cut { ticket, from: index + 1 }));
         self.disk.restart(index);
         let ticket = self.disk.begin(index);
-        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Keep { ticket, index, snapshot: bytes }));
+        // Records on disk may be ones that were never acknowledged: they must not come back after a crash. The disk may even have
+        // a newer snapshot, of a leadership that ended without telling it.
+        out.raise(ReplicaEvent::Disk(disk::DiskRequest::Replace { ticket, index, snapshot: bytes }));
         self.note(out, || Note::Replaced { index, epoch });
     }
 
@@ -289,10 +291,11 @@ impl Core {
     }
 
     /// Sets the timer for the next append, if records wait. Appends happen at multiples of the pause, so that many records
-    /// share one, and all zones of a host write in the same turn.
+    /// share one, and all zones of a host write in the same turn. The pause is longer while no other zone waits.
     pub(crate) fn plan_append(&mut self) {
         if self.disk.written < self.log.head() {
-            let at = self.next_multiple(self.config.disk_pause());
+            let is_awaited = self.disk.written < self.awaited;
+            let at = self.next_multiple(self.config.disk_pause(is_awaited));
             self.wake_within(ReplicaTimer::DiskBatch, at.since(self.now));
         }
     }

@@ -1,8 +1,8 @@
 //! Locks on areas and objects: events of this zone do not touch what an event of another zone holds or waits for.
 //!
 //! All-or-nothing and first come, first served: a request that meets a held lock *or an earlier request that
-//! waits* waits behind it, so that a wide one is not starved by a stream of narrow ones. Events of the zone itself
-//! take no locks (they are over at once); they only must not meet any.
+//! waits* waits behind it, so that a wide one is not starved by a stream of narrow ones. An event of the zone
+//! alone that meets no lock takes none: it is over at once. One that meets a lock asks for its own, and waits likewise.
 
 use crate::mesh::EventId;
 use game::Scope;

@@ -3,7 +3,7 @@
 //! There are two kinds. *Post items* are part of a log: the sender has an item in its records until the receiver has it
 //! in its own, so each arrives exactly once and in order, whatever fails at either end. Decisions, transfers of objects
 //! and letters travel like this, and none of them needs a protocol of its own for doubt. Every other message (lock
-//! requests, ghosts, who is primary) may be lost; its sender asks again.
+//! requests, ghosts, who is primary) may be lost; the zone that misses it asks again, except for notices.
 
 use crate::object_table::Object;
 use crate::zone_state::PlayerState;
@@ -36,9 +36,9 @@ impl fmt::Display for EventId {
 pub struct ObjectSnapshot {
     /// Permanent name of the object.
     pub object: ObjectId,
-    /// Number of ownership changes so far.
+    /// Number of owners so far: 1 from its birth on.
     pub incarnation: u32,
-    /// Number of states in this incarnation so far.
+    /// Number of states so far; a change of owner counts as one.
     pub version: u32,
     /// Newest motion that the owner knows.
     pub motion: Motion,
@@ -60,7 +60,7 @@ pub struct ObjectWrite {
     pub zone: ZoneId,
     /// Permanent name of the object.
     pub object: ObjectId,
-    /// Number of ownership changes so far.
+    /// Number of owners so far: 1 from its birth on.
     pub incarnation: u32,
     /// Number of states so far: one more than the event found.
     pub version: u32,
@@ -204,7 +204,8 @@ pub struct LockRequest {
 pub struct BorderUpdate {
     /// Objects that are new or have changed.
     pub shown: Vec<ObjectSnapshot>,
-    /// Objects that are gone, with their last incarnation and version.
+    /// Objects of which the sender tells no more, and the incarnation and version up to which that holds. The incarnation is
+    /// the largest number for an object that was removed, the version for one that the receiver owns now.
     pub gone: Vec<(ObjectId, u32, u32)>,
     /// Objects with a new owner, which will tell more: the incarnation they have there, and that zone.
     pub moved: Vec<(ObjectId, u32, ZoneId)>,
@@ -212,7 +213,7 @@ pub struct BorderUpdate {
     pub notices: Vec<(Hearers, ByteBuf)>,
 }
 
-/// A message from the primary of one zone to the primary of another.
+/// A message from the primary of one zone to the primary of another; `Seek` goes to all replicas of the other zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BetweenZones {
     /// Asks a replica whether it is the primary of its zone.
@@ -269,7 +270,8 @@ pub enum BetweenZones {
     },
     /// Subscribes to the objects near the border.
     Watch,
-    /// All objects near the border: the receiver forgets every other ghost of this zone.
+    /// The announced objects near the border, or the first part of them, which a `BorderUpdate` continues: the receiver
+    /// forgets every other ghost of this zone.
     Ghosts(Vec<ObjectSnapshot>),
     /// Changes near the border, and the notices that the receiver's players hear.
     BorderUpdate(BorderUpdate),

@@ -137,7 +137,7 @@ pub enum ToPlayer {
     Entered {
         /// The object that the player steers.
         avatar: ObjectId,
-        /// Number of ownership changes of the avatar: a player believes the later owner.
+        /// Number of owners of the avatar so far: a player believes the latest one.
         incarnation: u32,
         /// Whether the world has lost its last moments, and with them some of what the player has seen.
         lost: bool,
@@ -147,8 +147,6 @@ pub enum ToPlayer {
         cursor: u64,
         /// World time of the zone.
         time: Time,
-        /// The replica that takes over if this one is lost, to keep a connection warm.
-        backup: Option<Address>,
     },
     /// This replica does not play with this player; ask another one.
     NotHere {
@@ -170,7 +168,7 @@ pub enum ToPlayer {
         index: Index,
         /// Objects that changed or came into sight.
         shown: Vec<ShownObject>,
-        /// Objects that are gone, with their last version.
+        /// Objects that are gone, each with the version after its last.
         gone: Vec<(ObjectId, u32)>,
         /// Notices, encoded by the game.
         notices: Vec<ByteBuf>,
@@ -202,6 +200,9 @@ pub enum ToPlayer {
     },
     /// A correction: the zone or the game does not allow the move, or the avatar must stop. The avatar moves like this.
     Corrected(Motion),
+    /// The replicas that the player should be able to reach at once: the zone's primary and backup, and the primaries of
+    /// zones whose border is near.
+    Contacts(Vec<Address>),
 }
 
 /// The reason why a zone does not let a player in.
@@ -220,9 +221,9 @@ pub enum Closed {
 pub struct ShownObject {
     /// Permanent name of the object.
     pub object: ObjectId,
-    /// Number of ownership changes so far.
+    /// Number of owners so far: 1 from its birth on.
     pub incarnation: u32,
-    /// Number of states in this incarnation so far.
+    /// Number of states so far; a change of owner counts as one.
     pub version: u32,
     /// Newest motion that the zone knows.
     pub motion: Motion,
@@ -294,24 +295,10 @@ mod tests {
             seen: Some((ZoneId(3), Epoch(2), 77)),
         };
         let act = FromPlayer::Act { number: 12, acked: 11, motion, action: bytes(b"go") };
-        let entered = ToPlayer::Entered {
-            avatar: object(5),
-            incarnation: 2,
-            lost: false,
-            motion,
-            cursor: 300,
-            time,
-            backup,
-        };
-        let alone = ToPlayer::Entered {
-            avatar: object(5),
-            incarnation: 1,
-            lost: true,
-            motion,
-            cursor: 0,
-            time,
-            backup: None,
-        };
+        let entered =
+            ToPlayer::Entered { avatar: object(5), incarnation: 2, lost: false, motion, cursor: 300, time };
+        let alone =
+            ToPlayer::Entered { avatar: object(5), incarnation: 1, lost: true, motion, cursor: 0, time };
         let sight = ToPlayer::Sight { index: 78, objects: vec![shown.clone(), shown.clone()] };
         let (gone, notices) = (vec![(object(8), 3)], vec![bytes(b"boom"), bytes(b"")]);
         let told = ToPlayer::Told { index: 79, shown: vec![shown.clone()], gone, notices };
@@ -339,13 +326,13 @@ mod tests {
             down(
                 entered,
                 format!(
-                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":2,"lost":false,"motion":{m},"cursor":300,"time":{time},"backup":{{"host":7,"zone":1}}}}"#
+                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":2,"lost":false,"motion":{m},"cursor":300,"time":{time}}}"#
                 ),
             ),
             down(
                 alone,
                 format!(
-                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":1,"lost":true,"motion":{m},"cursor":0,"time":{time},"backup":null}}"#
+                    r#"{{"kind":"Entered","avatar":{avatar},"incarnation":1,"lost":true,"motion":{m},"cursor":0,"time":{time}}}"#
                 ),
             ),
             down(
@@ -383,13 +370,17 @@ mod tests {
             down(views, format!(r#"{{"kind":"Views","shown":[{s}],"hidden":[{}]}}"#, o(9))),
             down(moved, format!(r#"{{"kind":"Moved","generation":4,"sequence":300,"time":{time}}}"#)),
             down(ToPlayer::Corrected(motion), format!(r#"{{"kind":"Corrected","motion":{m}}}"#)),
+            down(
+                ToPlayer::Contacts(vec![Address((2 << 32) + 1), Address((7 << 32) + 1)]),
+                r#"{"kind":"Contacts","replicas":[{"host":2,"zone":1},{"host":7,"zone":1}]}"#.to_owned(),
+            ),
         ]
     }
 
     /// Browsers are updated later than zones: these bytes mean these messages. `web/client` reads the same table.
     #[test]
     fn messages_of_players_keep_their_bytes() {
-        let golden = include_str!("../testdata/messages-v1.txt");
+        let golden = include_str!("../testdata/messages-v2.txt");
         let mut text = String::new();
         for (msg, value) in examples() {
             let mut bytes = Vec::new();
@@ -399,7 +390,7 @@ mod tests {
             text += &format!(" {value}\n");
         }
         if std::env::var_os("UPDATE").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/messages-v1.txt");
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/messages-v2.txt");
             std::fs::write(path, &text).unwrap();
         }
         assert_eq!(text, golden, "UPDATE=1 rewrites the table");

@@ -97,9 +97,9 @@ pub enum Note {
         index: Index,
         /// The object that was shown.
         object: ObjectId,
-        /// Number of ownership changes of the object so far.
+        /// Number of owners of the object so far: 1 from its birth on.
         incarnation: u32,
-        /// Number of states in this incarnation so far.
+        /// Number of states so far; a change of owner counts as one.
         version: u32,
         /// Hash of what was shown; 0 if the object is gone.
         hash: u64,

@@ -24,9 +24,9 @@ const CELL: Distance = Distance::of_metres(16);
 pub struct Object {
     /// Permanent name of the object.
     pub id: ObjectId,
-    /// Number of ownership changes so far.
+    /// Number of owners so far: 1 from its birth on.
     pub incarnation: u32,
-    /// Number of states in this incarnation so far.
+    /// Number of states so far; a change of owner counts as one.
     pub version: u32,
     /// Newest motion that the zone knows.
     pub motion: Motion,

@@ -103,9 +103,9 @@ pub enum Change {
     Put {
         /// Permanent name of the object.
         object: ObjectId,
-        /// Number of ownership changes so far.
+        /// Number of owners so far: 1 from its birth on.
         incarnation: u32,
-        /// Number of states in this incarnation so far.
+        /// Number of states so far; a change of owner counts as one.
         version: u32,
         /// Motion of the object from now on.
         motion: Motion,

@@ -54,8 +54,8 @@ impl RemotePrimaries {
         self.0.get(&zone)?.epoch
     }
 
-    /// Takes in that a zone's primary spoke. Returns whether it is a new primary, or the same replica in a new epoch:
-    /// either has forgotten what it knew beyond its log.
+    /// Takes in that a zone's primary spoke. Returns whether the primary, its epoch or its link is new:
+    /// then it may have forgotten what it knew beyond its log.
     pub(crate) fn hear(&mut self, zone: ZoneId, epoch: Epoch, from: Address, now: Time) -> bool {
         let primary = self.0.entry(zone).or_default();
         let is_new = (primary.epoch, primary.address) != (Some(epoch), Some(from));

@@ -2,7 +2,7 @@
 
 import { DecodeError, Reader, Writer } from "./bytes.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 export type Control =
   | { kind: "Hello"; version: number; token: string }

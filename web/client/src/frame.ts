@@ -5,8 +5,8 @@ import { DecodeError, Reader, Writer } from "./bytes.ts";
 /** The most bytes of a frame to a player: the largest message with its envelope. */
 export const FRAME_MAX = 2 * 1024 * 1024 + 64;
 
-/** The most bytes of a frame from a player. */
-export const FRAME_UP_MAX = 4 * 1024;
+/** The most bytes of a frame from a player: the largest message with its envelope. */
+export const FRAME_UP_MAX = 4 * 1024 + 64;
 
 /** A body: a zone's number and a message for it or from it. Zone 0 is the connection itself. */
 export interface Body {

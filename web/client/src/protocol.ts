@@ -51,14 +51,13 @@ export type ToPlayer =
   | {
       kind: "Entered";
       avatar: ObjectId;
-      /** Number of ownership changes of the avatar: the player believes the latest owner. */
+      /** Number of owners of the avatar so far: the player believes the latest one. */
       incarnation: number;
       /** True if the zone lost its last records in a full stop, and with them some that this player has received. */
       lost: boolean;
       motion: Motion;
       cursor: number;
       time: number;
-      backup: Address | null;
     }
   | { kind: "NotHere"; primary: Address | null }
   | { kind: "Closed"; why: Closed }
@@ -67,7 +66,9 @@ export type ToPlayer =
   | { kind: "Result"; number: number; outcome: Outcome; index: number }
   | { kind: "Views"; shown: ShownObject[]; hidden: ObjectId[] }
   | { kind: "Moved"; generation: number; sequence: number; time: number }
-  | { kind: "Corrected"; motion: Motion };
+  | { kind: "Corrected"; motion: Motion }
+  /** The replicas that the player should be able to reach at once. */
+  | { kind: "Contacts"; replicas: Address[] };
 
 /** Variant numbers of `zone::ZoneMsg`; the others are for replicas. */
 const FROM_PLAYER = 1;
@@ -116,7 +117,6 @@ function readToPlayer(input: Reader): ToPlayer {
         motion: readMotion(input),
         cursor: input.count(),
         time: readTime(input),
-        backup: input.option(() => readAddress(input)),
       };
     case 1:
       return { kind: "NotHere", primary: input.option(() => readAddress(input)) };
@@ -140,6 +140,8 @@ function readToPlayer(input: Reader): ToPlayer {
       return { kind: "Moved", generation: input.u32(), sequence: input.u32(), time: readTime(input) };
     case 8:
       return { kind: "Corrected", motion: readMotion(input) };
+    case 9:
+      return { kind: "Contacts", replicas: input.list(() => readAddress(input)) };
     default:
       throw new DecodeError("an unknown message");
   }

@@ -18,9 +18,9 @@ import type { Lane } from "./player/player.ts";
 import { WebSocketConnection } from "./websocket.ts";
 import { WebTransportConnection, hasWebTransport } from "./webtransport.ts";
 
-/** The most connected hosts in a world of one zone: the primary's, the backup's, and one spare. */
+/** The most connected hosts in a world of one zone while all are wanted: the primary's, the backup's, and one spare. */
 const HOSTS_MAX = 3;
-/** The most connected hosts in a world of several zones: a player who crosses a border needs the neighbour's host. */
+/** The same in a world of several zones. */
 const HOSTS_MAX_MESHED = 16;
 /** Without a `Welcome` in this time, ms, the client tries again by the other transport. */
 const WELCOME_WITHIN = 3_000;
@@ -60,6 +60,8 @@ interface Connection {
   pinged: Map<bigint, number>;
   heard: number;
   rtt: number | null;
+  /** True once the session has hung up, because the host is not wanted any more. */
+  isHungUp: boolean;
 }
 
 export interface HostStatus {
@@ -73,6 +75,8 @@ export class Session {
   private readonly options: SessionOptions;
   private readonly events: SessionEvents;
   private readonly connections = new Map<number, Connection>();
+  /** The hosts that the player wants to reach; null: all. */
+  private wanted: ReadonlySet<number> | null = null;
   private failures = 0;
   private links = 0;
   private pings = 0n;
@@ -125,6 +129,18 @@ export class Session {
     if (this.retry === null) void this.reconnect();
   }
 
+  /** Connects to these hosts only (null: to all): hangs up on others, and asks the lobby for tokens for those that are missing. */
+  want(hosts: ReadonlySet<number> | null): void {
+    this.wanted = hosts;
+    for (const connection of [...this.connections.values()]) {
+      if (hosts === null || hosts.has(connection.entry.host)) continue;
+      connection.isHungUp = true;
+      connection.transport.close();
+    }
+    const isMissing = hosts === null || [...hosts].some((host) => !this.connections.has(host));
+    if (isMissing && !this.ended) this.refresh();
+  }
+
   close(): void {
     this.ended = true;
     clearInterval(this.pinging);
@@ -136,7 +152,9 @@ export class Session {
 
   private connectAll(hosts: HostEntry[]): void {
     const isMeshed = 1 < this.options.answer.world.zones.length;
-    hosts.slice(0, isMeshed ? HOSTS_MAX_MESHED : HOSTS_MAX).forEach((entry) => {
+    const { wanted } = this;
+    const chosen = wanted === null ? hosts.slice(0, isMeshed ? HOSTS_MAX_MESHED : HOSTS_MAX) : hosts.filter((it) => wanted.has(it.host));
+    chosen.forEach((entry) => {
       if (!this.connections.has(entry.host)) this.connect(entry);
     });
   }
@@ -164,7 +182,8 @@ export class Session {
       return;
     }
     const deadline = setTimeout(() => transport.close(), WELCOME_WITHIN);
-    const connection = { entry, transport, number, zones: null, deadline, pinged: new Map(), heard: Date.now(), rtt: null };
+    const state = { zones: null, pinged: new Map<bigint, number>(), heard: Date.now(), rtt: null, isHungUp: false };
+    const connection = { entry, transport, number, deadline, ...state };
     this.connections.set(entry.host, connection);
   }
 
@@ -219,12 +238,14 @@ export class Session {
 
   private onEnded(connection: Connection | undefined, { code, reason }: Ending): void {
     if (connection === undefined) return this.onFailed(reason);
-    const { entry, transport, zones, number, deadline } = connection;
+    const { entry, transport, zones, number, deadline, isHungUp } = connection;
     clearTimeout(deadline);
     this.connections.delete(entry.host);
     this.past = { in: this.past.in + transport.bytesIn, out: this.past.out + transport.bytesOut };
     if (zones !== null) this.events.down(entry.host, zones, number);
     if (code === ENDINGS.superseded) return this.end("superseded", reason);
+    // The player may have wanted the host again meanwhile.
+    if (isHungUp && !(this.wanted?.has(entry.host) ?? true)) return;
     if (zones !== null) this.hurry();
     // No `Welcome` and no reason: a firewall may block this transport.
     if (zones === null && code === 0) this.switchTransport();

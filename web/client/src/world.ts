@@ -5,7 +5,7 @@ import type { TransportKind } from "./host_connection.ts";
 import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
 import type { Motion, Vector } from "./motion.ts";
 import { type Key, type ObjectId } from "./object.ts";
-import { type Peer, peerOf } from "./player/links.ts";
+import { type Peer, hostOf, peerOf } from "./player/links.ts";
 import { type PlayerEvent, type Lane, Player } from "./player/player.ts";
 import { decodePoses } from "./poses.ts";
 import { Predictions, type Pending } from "./predict.ts";
@@ -151,14 +151,14 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     return this.predictions.pending;
   }
 
-  /** Moves all objects in the view to their present positions. Call it before each drawing. */
+  /** Moves all objects in the view to where they are drawn: the own avatar and objects that keep their course to the present, all others to 100 ms ago. Call it before each drawing. */
   update(): void {
     this.view.update(this.now, this.player.me, this.player.motion);
   }
 
   status(): Status {
     const hosts = this.session.status();
-    const home = Number(this.player.homePeer?.split(":")[0] ?? NaN);
+    const home = this.player.homePeer === null ? null : hostOf(this.player.homePeer);
     const serving = hosts.find((it) => it.host === home);
     const traffic = this.session.traffic();
     return {
@@ -296,6 +296,8 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
         return this.view.lose(event.key);
       case "Corrected":
         return this.emit("corrected", { motion: event.motion });
+      case "Contacts":
+        return this.session.want(event.replicas && new Set(event.replicas.map(hostOf)));
       case "Closed":
         this.emit("closed", { why: event.why });
         if (event.why === "Superseded") this.end("superseded", "you play elsewhere");

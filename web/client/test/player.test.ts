@@ -26,7 +26,7 @@ class Bench {
       raise: (it) => this.lines.push("key" in it ? `! ${it.kind} ${it.key}` : `! ${it.kind}`),
     });
     this.player.linkUp(this.now, "1:1", 1);
-    const entered = { avatar: AVATAR, incarnation: 1, lost: false, motion: REST, cursor: 0, time: 50_000, backup: null };
+    const entered = { avatar: AVATAR, incarnation: 1, lost: false, motion: REST, cursor: 0, time: 50_000 };
     this.hear({ kind: "Entered", ...entered });
     this.take();
   }

@@ -6,7 +6,7 @@ import { DecodeError } from "../src/bytes.ts";
 import { type FromPlayer, decodeToPlayer, encodeFromPlayer } from "../src/protocol.ts";
 import { chance, hexed, plain, unhex } from "./hex.ts";
 
-const url = new URL("../../../crates/zone/testdata/messages-v1.txt", import.meta.url);
+const url = new URL("../../../crates/zone/testdata/messages-v2.txt", import.meta.url);
 const table = readFileSync(url, "utf8").split("\n").filter((line) => line !== "").map((line) => {
   const at = line.indexOf(" ");
   return { hex: line.slice(0, at), value: JSON.parse(line.slice(at + 1)) as Record<string, unknown> };
@@ -31,7 +31,7 @@ test("a player without records enters with none", () => {
 });
 
 test("messages to a player", () => {
-  expect(toPlayer?.length).toBe(15);
+  expect(toPlayer?.length).toBe(16);
   for (const { hex, value } of toPlayer ?? []) {
     expect(plain(decodeToPlayer(unhex(hex)))).toEqual({ zone: 3, epoch: 2, message: value });
     for (let length = 0; length < hex.length; length += 2) {

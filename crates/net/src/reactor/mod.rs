@@ -120,6 +120,7 @@ enum ReactorCommand<M: Machine> {
     ServerConfig(Arc<ServerConfig>),
     Forward(usize, Vec<Packet>),
     Siblings(Vec<Sibling<M>>, u8),
+    AtTurnEnd(Box<dyn FnMut() + Send>),
     Close(Close, oneshot::Sender<()>),
 }
 
@@ -188,6 +189,12 @@ impl<M: Machine> ReactorHandle<M> {
         self.command(ReactorCommand::Run(Box::new(new)));
     }
 
+    /// Calls a function in each turn from now on, after the machines have had their inputs: to hand over at once what their
+    /// sinks gathered. It must not wait.
+    pub fn at_turn_end(&self, call: impl FnMut() + Send + 'static) {
+        self.command(ReactorCommand::AtTurnEnd(Box::new(call)));
+    }
+
     /// Connects a player to a host.
     pub(crate) async fn dial(
         &self,
@@ -247,6 +254,7 @@ pub struct Reactor<M: Machine> {
     time: TimeBase,
     ports: Vec<Port<M>>,
     workers: Workers<M>,
+    at_turn_end: Vec<Box<dyn FnMut() + Send>>,
     /// Whom to tell when all connections are closed, and when at the latest.
     closing: Option<(Time, Vec<oneshot::Sender<()>>)>,
 }
@@ -272,6 +280,7 @@ where
             time: TimeBase { instant: Instant::now(), time: now },
             ports: Vec::new(),
             workers,
+            at_turn_end: Vec::new(),
             closing: None,
         };
         Ok((reactor, ReactorHandle { commands: Arc::new(sender) }))
@@ -435,6 +444,7 @@ where
                 break;
             }
         }
+        self.at_turn_end.iter_mut().for_each(|call| call());
         for key in self.ready.take() {
             self.ports[key.port].on_ready(key);
         }
@@ -442,6 +452,7 @@ where
             within(Stage::Pack, || port.write(now, &mut self.workers));
         }
         self.workers.flush(); // What the ends of connections caused.
+        self.at_turn_end.iter_mut().for_each(|call| call());
         self.reply_when_closed(now);
         let closing = self.closing.as_ref().map(|it| it.0);
         let more = has_more.then_some(now);
@@ -490,6 +501,7 @@ where
                     port.share(siblings, number);
                 }
             }
+            ReactorCommand::AtTurnEnd(call) => self.at_turn_end.push(call),
             ReactorCommand::Close(why, reply) => {
                 self.close_all(now, why);
                 if let Some((_, waiting)) = &mut self.closing {

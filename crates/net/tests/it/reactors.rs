@@ -199,7 +199,7 @@ async fn without_its_reactors_a_host_is_gone_and_its_players_notice() {
     let mut bed = EchoBed::new(network, 1, EchoMachine::default());
     bed.connect(1, ForwardingMachine).await;
     bed.hosts.clear();
-    bed.run(Span::from_secs(4)).await;
+    bed.run(Span::from_secs(7)).await;
     assert_eq!(bed.players[0].heard(), ["up", "down"]);
 }
 

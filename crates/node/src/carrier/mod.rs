@@ -53,7 +53,7 @@ pub struct PoseCounts {
     pub deferred: u64,
 }
 
-/// Settings of a host's carrier.
+/// Settings of a replica's carrier.
 pub struct CarrierSettings {
     /// The rule that gives relevance.
     pub policy: Box<dyn Policy + Send>,
@@ -77,7 +77,7 @@ impl Default for CarrierSettings {
     }
 }
 
-/// Builds the carrier of a host. Only this function decides which kind it is.
+/// Builds the carrier of a replica. Only this function decides which kind it is.
 pub fn build(settings: CarrierSettings) -> Box<dyn Carrier + Send> {
     Box::new(DirectCarrier::new(settings))
 }

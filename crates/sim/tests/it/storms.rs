@@ -1,4 +1,4 @@
-//! Every kind of fault at once: one seed still gives one history, and nothing is lost count of.
+//! Nearly every kind of fault at once: one seed still gives one history, and nothing is lost count of.
 
 use crate::probe::*;
 use machine::{Address, Lane, Rng, Span};

@@ -20,16 +20,20 @@ pub struct NetworkLinks {
     profiles: BTreeMap<DirectedLink, Profile>,
     /// True if every possible link exists, and the simulator's count of severed links at that moment.
     linked: (bool, u64),
+    /// By player: the hosts that it wants to be connected to. A player that is not here wants all of them.
+    wanted: BTreeMap<Address, BTreeSet<usize>>,
 }
 
 impl NetworkLinks {
     pub fn new(setup: &Arc<WorldSetup>) -> Self {
         let setup = Arc::clone(setup);
-        Self { setup, cuts: BTreeSet::new(), profiles: BTreeMap::new(), linked: (false, 0) }
+        let (cuts, profiles, wanted) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        Self { setup, cuts, profiles, linked: (false, 0), wanted }
     }
 
-    /// Makes every link that is missing and possible.
+    /// Makes every link that is missing, possible and wanted, and ends those that a player does not want any more.
     pub fn connect_all(&mut self, sim: &mut Sim<Node>, players: &[Address]) {
+        players.iter().for_each(|&it| self.update_wanted(sim, it));
         // This runs ten times per simulated second: skip the search while no link has been lost.
         if self.linked == (true, sim.severed()) {
             return;
@@ -38,9 +42,37 @@ impl NetworkLinks {
         let replicas: Vec<_> = self.setup.layout.replicas().collect();
         for (place, &replica) in replicas.iter().enumerate() {
             for &other in replicas[place + 1..].iter().chain(players) {
-                self.connect(sim, replica, other);
+                if self.is_wanted(other, replica) {
+                    self.connect(sim, replica, other);
+                }
             }
         }
+    }
+
+    /// Asks a player's machine which hosts it wants, as a client's session does.
+    fn update_wanted(&mut self, sim: &mut Sim<Node>, player: Address) {
+        let contacts = sim.machine(player).client().and_then(|it| it.player().contacts());
+        let host_of = |replica: Address| self.setup.layout.host_of(replica);
+        let hosts = contacts.map(|it| it.into_iter().filter_map(host_of).collect());
+        if self.wanted.get(&player) == hosts.as_ref() {
+            return;
+        }
+        match hosts {
+            Some(hosts) => self.wanted.insert(player, hosts),
+            None => self.wanted.remove(&player),
+        };
+        self.linked.0 = false;
+        for replica in self.setup.layout.replicas() {
+            if !self.is_wanted(player, replica) && sim.is_linked(replica, player) {
+                sim.disconnect(replica, player);
+            }
+        }
+    }
+
+    /// Returns whether a machine wants a link to a replica. All other machines than players do.
+    fn is_wanted(&self, machine: Address, replica: Address) -> bool {
+        let host = self.setup.layout.host_of(replica);
+        self.wanted.get(&machine).is_none_or(|hosts| host.is_some_and(|it| hosts.contains(&it)))
     }
 
     fn connect(&mut self, sim: &mut Sim<Node>, a: Address, b: Address) {

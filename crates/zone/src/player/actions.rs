@@ -29,7 +29,7 @@ impl Actions {
         Self { next: 1, last_id: 0, unanswered: VecDeque::new(), acked: 0 }
     }
 
-    /// Whether the zone would let a further action wait.
+    /// Whether as many actions wait for their results as the zone keeps: no further one is taken then.
     pub fn is_full(&self) -> bool {
         UNACKED_MAX <= self.unanswered.len()
     }

@@ -14,7 +14,7 @@ pub(super) struct Home {
     epochs: BTreeMap<ZoneId, Epoch>,
     /// The epoch in which the home let the player in.
     entered: Epoch,
-    /// Number of ownership changes of the avatar: an earlier owner is not believed.
+    /// Number of owners of the avatar so far: an earlier one is not believed.
     incarnation: u32,
     /// Number of the last record heard of; 0 if of none.
     seen: Index,

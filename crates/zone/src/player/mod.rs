@@ -10,6 +10,7 @@
 
 mod actions;
 mod avatar;
+mod contacts;
 mod echo_timer;
 mod home;
 mod known_objects;
@@ -26,6 +27,7 @@ use crate::record::{Index, Outcome};
 use crate::rule::{BrokenRules, Rule};
 use actions::{Actions, Unanswered};
 use avatar::OwnAvatar;
+use contacts::Contacts;
 use echo_timer::EchoTimer;
 use game::config::MESSAGE_MAX as ACTION_MAX;
 use game::{BotView, PlayerId};
@@ -111,6 +113,8 @@ pub enum PlayerEvent {
     Busy,
     /// An action of this many bytes is more than any zone takes.
     TooLong(usize),
+    /// The replicas whose hosts the client should be connected to; `None`: all hosts.
+    Contacts(Option<Vec<Address>>),
     /// A report for the checkers.
     Note(Note),
 }
@@ -123,10 +127,12 @@ enum PlayerTimer {
     Move,
     /// Check whether the home is silent.
     Silence,
+    /// Give up replicas that have not been contacts for a while.
+    Contacts,
 }
 
 impl TimerName for PlayerTimer {
-    const ALL: &'static [Self] = &[Self::Ask, Self::Move, Self::Silence];
+    const ALL: &'static [Self] = &[Self::Ask, Self::Move, Self::Silence, Self::Contacts];
 
     fn slot(self) -> usize {
         self as usize
@@ -141,6 +147,7 @@ pub struct Player {
     now: Time,
     timers: Timers<PlayerTimer>,
     links: ReplicaLinks,
+    contacts: Contacts,
     home: Home,
     search: HomeSearch,
     actions: Actions,
@@ -159,6 +166,7 @@ impl Player {
             now: Time::ZERO,
             timers: Timers::new(),
             links: ReplicaLinks::new(),
+            contacts: Contacts::new(),
             home: Home::new(),
             search: HomeSearch::new(rng),
             actions: Actions::new(),
@@ -200,6 +208,11 @@ impl Player {
     /// The replica that the player sends actions to.
     pub const fn home(&self) -> Option<Address> {
         self.home.address()
+    }
+
+    /// The replicas whose hosts the client should be connected to; `None`: all hosts.
+    pub fn contacts(&self) -> Option<Vec<Address>> {
+        self.contacts.wanted()
     }
 
     /// World time, as the player's machine estimates it.
@@ -334,6 +347,10 @@ impl Player {
         let is_near = self.avatar.id().is_some() && self.links.possibly_of(zone).next().is_some();
         let is_narrow = is_near && self.search.is_narrow();
         self.timers.set(PlayerTimer::Ask, self.search.ask(self.now));
+        if self.search.is_long() && self.contacts.want_all() {
+            self.timers.stop(PlayerTimer::Contacts);
+            out.raise(PlayerEvent::Contacts(None));
+        }
         let enter = ZoneMsg::FromPlayer(FromPlayer::Enter {
             player: self.config.player,
             session: self.config.session,
@@ -397,6 +414,7 @@ impl Player {
             ToPlayer::Views { shown, hidden } => self.on_views(shown, &hidden, out),
             ToPlayer::Moved { generation, sequence, time } => self.on_moved(generation, sequence, time),
             ToPlayer::Corrected(motion) => self.on_corrected(motion, out),
+            ToPlayer::Contacts(replicas) => self.on_contacts(replicas, out),
         }
         // Only now: `Entered` may just have made the sender the home.
         if self.home.is(from) {
@@ -435,10 +453,9 @@ impl Player {
     }
 
     fn on_not_here(&mut self, from: Address, out: &mut PlayerOutbox) {
-        if self.home.is(from) {
-            // Another zone has the avatar, and mostly lets the player in unasked. Only if that takes long does the
-            // client hear of the search.
-            self.search.begin_wide();
+        // Another zone has the avatar, and mostly lets the player in unasked. Only if that takes long does the
+        // client hear of the search.
+        if self.home.is(from) && self.search.begin_wide() {
             self.ask(out);
         }
     }
@@ -474,7 +491,8 @@ impl Player {
         notices: Vec<ByteBuf>,
         out: &mut PlayerOutbox,
     ) {
-        // Objects first: a client that hears a notice already sees the event that it is about.
+        // Objects first: a client that hears a notice already sees the event that it is about. (The notices of a
+        // neighbour's event come in a message of their own, before its objects.)
         for shown in shown {
             self.see(index, shown, out);
         }
@@ -545,6 +563,20 @@ impl Player {
         out.raise(PlayerEvent::Corrected(motion));
     }
 
+    fn on_contacts(&mut self, replicas: Vec<Address>, out: &mut PlayerOutbox) {
+        self.contacts.name(self.now, replicas, self.links.all());
+        self.show_contacts(out);
+    }
+
+    /// Tells the client the contacts, and sets the timer for the next one that is given up.
+    fn show_contacts(&mut self, out: &mut PlayerOutbox) {
+        out.raise(PlayerEvent::Contacts(self.contacts.wanted()));
+        match self.contacts.next_expiry() {
+            Some(at) => self.timers.set(PlayerTimer::Contacts, at),
+            None => self.timers.stop(PlayerTimer::Contacts),
+        }
+    }
+
     // Links and time.
 
     fn on_link_up(&mut self, peer: Address, link: LinkNumber, out: &mut PlayerOutbox) {
@@ -575,6 +607,10 @@ impl Player {
             PlayerTimer::Ask => (), // The search has ended meanwhile.
             PlayerTimer::Move => self.send_move(out),
             PlayerTimer::Silence => self.on_silence(is_late, out),
+            PlayerTimer::Contacts => {
+                self.contacts.expire(self.now);
+                self.show_contacts(out);
+            }
         }
     }
 

@@ -9,6 +9,9 @@ pub(super) const ASK_EVERY: Span = Span::from_millis(100);
 /// have hundreds of zones.
 const NARROW_ROUNDS: u32 = 4;
 
+/// Number of questions after which the player wants to reach hosts that are no contacts.
+const LONG_ROUNDS: u32 = NARROW_ROUNDS + 2;
+
 pub(super) struct HomeSearch {
     is_on: bool,
     /// Own time of the last question.
@@ -43,9 +46,15 @@ impl HomeSearch {
         }
     }
 
-    /// Begins a search because the home does not have the avatar any more: all zones are asked at once.
-    pub const fn begin_wide(&mut self) {
-        (self.is_on, self.rounds) = (true, NARROW_ROUNDS);
+    /// Begins a search because the home does not have the avatar any more: all zones are asked at once. Returns false if all
+    /// zones are being asked already.
+    pub const fn begin_wide(&mut self) -> bool {
+        // To start over at each answer of the home would never become a long search.
+        let begins = !self.is_on || self.is_narrow();
+        if begins {
+            (self.is_on, self.rounds) = (true, NARROW_ROUNDS);
+        }
+        begins
     }
 
     /// Whether the client must hear of the search now: once per search.
@@ -56,6 +65,11 @@ impl HomeSearch {
     /// Whether only the home's zone is asked next.
     pub const fn is_narrow(&self) -> bool {
         self.rounds < NARROW_ROUNDS
+    }
+
+    /// Whether so many questions were asked that a host which is no contact may have the avatar.
+    pub const fn is_long(&self) -> bool {
+        LONG_ROUNDS <= self.rounds
     }
 
     /// A question is asked now. Returns when the next one is due.

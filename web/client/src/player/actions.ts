@@ -1,6 +1,6 @@
 // The player's actions: numbered for the zone, kept until their results arrive.
 
-/** The most actions without a result at one time: the zone's own limit. */
+/** The most actions without a result at one time. */
 export const UNANSWERED_MAX = 64;
 
 /** An action without a result so far. */
@@ -21,7 +21,7 @@ export class Actions {
   readonly unanswered: Unanswered[] = [];
   private lastId = 0;
 
-  /** True if the zone would refuse a further action. */
+  /** True if no further action may be sent until one is answered. */
   get isFull(): boolean {
     return UNANSWERED_MAX <= this.unanswered.length;
   }

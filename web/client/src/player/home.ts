@@ -18,7 +18,7 @@ export class Home {
   private readonly epochs = new Map<number, number>();
   /** The epoch in which the home let the player in. */
   private entered = 0;
-  /** Number of ownership changes of the avatar: an earlier owner is not believed. */
+  /** Number of owners of the avatar so far: an earlier one is not believed. */
   private incarnation = 0;
   /** The last record received. */
   private index = 0;

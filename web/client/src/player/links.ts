@@ -9,6 +9,10 @@ export function peerOf(address: Address): Peer {
   return `${address.host}:${address.zone}`;
 }
 
+export function hostOf(peer: Peer): number {
+  return Number(peer.split(":")[0]);
+}
+
 export class Links {
   private readonly numbers = new Map<Peer, number>();
   /** The zone of each replica that has answered: the machine does not read zones from addresses. */

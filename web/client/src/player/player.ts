@@ -15,10 +15,11 @@ import { type Key, type ObjectId, keyOf } from "../object.ts";
 import type { Closed, ToPlayer, Outcome, ShownObject, FromPlayer } from "../protocol.ts";
 import { Actions, type Unanswered } from "./actions.ts";
 import { Avatar } from "./avatar.ts";
+import { Contacts } from "./contacts.ts";
 import { EchoTimer } from "./echo_timer.ts";
 import { Home } from "./home.ts";
 import { KnownObjects, type VisibleObject } from "./known_objects.ts";
-import { Links, type Peer } from "./links.ts";
+import { Links, type Peer, peerOf } from "./links.ts";
 import { Search } from "./search.ts";
 
 /** A move is repeated this often, ms: at first because it may be lost, later to learn that the zone is alive. */
@@ -64,13 +65,15 @@ export type PlayerEvent =
   | { kind: "Heard"; key: Key; motion: Motion }
   /** An object was removed, or left the sight. */
   | { kind: "Lost"; key: Key }
-  /** A zone corrected the avatar's motion. */
+  /** A zone corrected the avatar's motion, or an event moved the avatar. */
   | { kind: "Corrected"; motion: Motion }
   /** The zone does not let the player in. */
-  | { kind: "Closed"; why: Closed };
+  | { kind: "Closed"; why: Closed }
+  /** The replicas whose hosts the client should be connected to; null: all hosts. */
+  | { kind: "Contacts"; replicas: Peer[] | null };
 
 /** The order breaks ties between timers that are due together. */
-const TIMERS = ["ask", "move", "silence"] as const;
+const TIMERS = ["ask", "move", "silence", "contacts"] as const;
 type Timer = (typeof TIMERS)[number];
 
 export class Player {
@@ -79,6 +82,7 @@ export class Player {
   private now = 0;
   private readonly timers = new Map<Timer, number>();
   private readonly links = new Links();
+  private readonly contacts = new Contacts();
   private readonly home = new Home();
   private readonly search: Search;
   private readonly actions = new Actions();
@@ -253,6 +257,10 @@ export class Player {
     if (timer === "move") this.sendMove();
     if (timer === "ask" && this.search.isOn) this.ask();
     if (timer === "silence") this.onSilence(isLate);
+    if (timer === "contacts") {
+      this.contacts.expire(this.now);
+      this.showContacts();
+    }
   }
 
   private onSilence(isLate: boolean): void {
@@ -274,6 +282,10 @@ export class Player {
     const near = this.links.thatMayBeOf(this.home.zone);
     const isNarrow = this.avatar.key !== null && 0 < near.length && this.search.isNarrow;
     this.timers.set("ask", this.search.ask(this.now));
+    if (this.search.isLong && this.contacts.wantAll()) {
+      this.timers.delete("contacts");
+      this.out.raise({ kind: "Contacts", replicas: null });
+    }
     const { player, session, name } = this.config;
     for (const peer of isNarrow ? near : this.links.all()) {
       this.out.send(peer, "sure", { kind: "Enter", player, session, name, seen: this.home.seen });
@@ -319,7 +331,18 @@ export class Player {
         return this.onMoved(message.generation, message.sequence, message.time);
       case "Corrected":
         return this.onCorrected(message.motion);
+      case "Contacts":
+        this.contacts.name(this.now, message.replicas.map(peerOf), this.links.all());
+        return this.showContacts();
     }
+  }
+
+  /** Tells the owner the contacts, and sets the timer for the next one that is given up. */
+  private showContacts(): void {
+    this.out.raise({ kind: "Contacts", replicas: this.contacts.wanted });
+    const at = this.contacts.nextExpiry;
+    if (at === null) this.timers.delete("contacts");
+    else this.timers.set("contacts", at);
   }
 
   private onEntered(from: Peer, avatar: ObjectId, motion: Motion, time: number): void {
@@ -339,8 +362,7 @@ export class Player {
   private onNotHere(from: Peer): void {
     if (this.home.peer !== from) return;
     // Another zone owns the avatar now and will let the player in. The owner hears of the search only if that takes long.
-    this.search.beginWide();
-    this.ask();
+    if (this.search.beginWide()) this.ask();
   }
 
   private onClosed(from: Peer, why: Closed): void {

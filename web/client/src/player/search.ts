@@ -4,6 +4,8 @@
 const ASK_EVERY = 100;
 /** Rounds that ask only the home's zone: mostly only a datagram was lost, and there may be hundreds of zones. */
 const NARROW_ROUNDS = 4;
+/** Rounds after which the player wants to reach hosts that are no contacts. */
+const LONG_ROUNDS = NARROW_ROUNDS + 2;
 
 export class Search {
   /** True at the start: a new player has no home. */
@@ -26,9 +28,14 @@ export class Search {
     if (!this.isOn) [this.isOn, this.rounds] = [true, 0];
   }
 
-  /** The home has transferred the avatar to another zone: the search asks all replicas at once. */
-  beginWide(): void {
-    [this.isOn, this.rounds] = [true, NARROW_ROUNDS];
+  /**
+   * The home has transferred the avatar to another zone: the search asks all replicas at once. Returns false if it does already.
+   */
+  beginWide(): boolean {
+    // To start over at each answer of the home would never become a long search.
+    const begins = !this.isOn || this.isNarrow;
+    if (begins) [this.isOn, this.rounds] = [true, NARROW_ROUNDS];
+    return begins;
   }
 
   /** True the first time per search: then the owner must be told. */
@@ -41,6 +48,11 @@ export class Search {
   /** True if the next round asks only the home's zone. */
   get isNarrow(): boolean {
     return this.rounds < NARROW_ROUNDS;
+  }
+
+  /** True if so many rounds were asked that a host which is no contact may have the avatar. */
+  get isLong(): boolean {
+    return LONG_ROUNDS <= this.rounds;
   }
 
   /** Counts a round that starts now. Returns the time of the next one. */

@@ -3,7 +3,7 @@
 import { type Motion, REST } from "../../src/motion.ts";
 import type { ObjectId } from "../../src/object.ts";
 import type { Peer } from "../../src/player/links.ts";
-import type { Closed, ToPlayer, Outcome, ShownObject } from "../../src/protocol.ts";
+import type { Address, Closed, ToPlayer, Outcome, ShownObject } from "../../src/protocol.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -30,6 +30,11 @@ export function linkOf(text: string): { peer: Peer; link: number | null } {
   const [peer, link] = cut(text, "#");
   pairOf(peer, ":");
   return { peer, link: link === null ? null : number(link) };
+}
+
+function addressOf(text: string): Address {
+  const [host, zone] = pairOf(text, ":");
+  return { host, zone };
 }
 
 export function objectOf(text: string): ObjectId {
@@ -112,12 +117,13 @@ export function toPlayerOf(fields: Fields): ToPlayer {
         motion: motionOf(all("motion")[0] ?? "0.0"),
         cursor: count("cursor", 0),
         time,
-        backup: null,
       };
     case "not-here":
       return { kind: "NotHere", primary: null };
     case "closed":
       return { kind: "Closed", why: closedOf(about) };
+    case "contacts":
+      return { kind: "Contacts", replicas: all("replica").map(addressOf) };
     case "corrected":
       return { kind: "Corrected", motion: motionOf(about) };
     case "moved": {

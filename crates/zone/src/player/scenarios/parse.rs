@@ -129,7 +129,6 @@ pub fn message(from: Address, fields: &StepFields<'_>) -> ZoneMsg {
             motion: motion(fields.get("motion").unwrap_or("0.0")),
             cursor: fields.count("cursor", 0),
             time: fields.time(),
-            backup: None,
         },
         ["not-here"] => ToPlayer::NotHere { primary: None },
         ["closed", why] => ToPlayer::Closed(closed(why)),
@@ -138,6 +137,7 @@ pub fn message(from: Address, fields: &StepFields<'_>) -> ZoneMsg {
             let (generation, sequence) = pair(order, '.');
             ToPlayer::Moved { generation, sequence, time: fields.time() }
         }
+        ["contacts"] => ToPlayer::Contacts(fields.list("replica", |it| link(it).0)),
         ["result", of, what] => ToPlayer::Result { number: number(of), outcome: outcome(what), index: 0 },
         _ => scene(&plain, fields),
     };

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 struct ClientUpdate {
     /// The index of a change in the record, and the viewer to whom it is shown.
     shown: Vec<(usize, Viewer)>,
-    /// Removed objects, with their last versions.
+    /// Removed objects, each with the version after its last.
     gone: Vec<(ObjectId, u32)>,
     /// Indices of notices in the record.
     notices: Vec<usize>,

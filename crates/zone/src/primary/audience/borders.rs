@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A ghost whose owner has changed, and whose new owner says nothing about it for this long, is hidden.
 const UNCONFIRMED_MAX: Span = Span::from_millis(700);
 
-/// The ghosts of a neighbour that is silent for this long are hidden.
+/// The ghosts of a neighbour that is silent for this long are hidden; while it is asked again and again, they stay.
 const SILENT_MAX: Span = Span::from_millis(2_000);
 
 /// The primary asks a neighbour that is silent for `WATCH_AFTER` for all its objects near the border, and again every

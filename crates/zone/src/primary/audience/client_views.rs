@@ -60,6 +60,10 @@ impl ClientViews {
         self.clients.contains_key(&object)
     }
 
+    fn knows(&self, client: Address, object: ObjectId) -> bool {
+        self.known.get(&client).is_some_and(|it| it.contains(&object))
+    }
+
     fn known(&self, client: Address) -> impl Iterator<Item = ObjectId> {
         self.known.get(&client).into_iter().flatten().copied()
     }
@@ -82,6 +86,7 @@ impl Audience {
         self.borders.refresh(now);
         for (address, avatar) in self.sessions.entered() {
             self.update_view(cx, address, avatar, now);
+            self.update_contacts(cx, address, avatar, now);
         }
     }
 
@@ -103,26 +108,61 @@ impl Audience {
 
     fn update_view(&mut self, cx: &mut PrimaryContext<'_>, address: Address, avatar: ObjectId, now: Time) {
         let Some(centre) = self.place_of(cx.core, avatar, now) else { return };
-        let view = cx.core.config.view();
-        let mut fresh = self.announced_near(cx.core, centre, view, now);
-        fresh.retain(|&it| !self.views.clients(it).contains(&address));
-        let shown = self.add_to_view(cx.core, address, &fresh);
-        let far = with_slack(view);
-        let is_far = |it: &ObjectId| {
-            *it != avatar
-                && match self.place_of(cx.core, *it, now) {
-                    Some(place) => !centre.is_within(far, place),
-                    // Gone, and no record that waits will say so: the view must.
-                    None => self.unannounced.is_announced(*it),
-                }
+        let around = self.around(cx.core, centre, now);
+        let is_fresh = |it: &&(ObjectId, bool)| {
+            it.1 && !self.views.knows(address, it.0) && self.unannounced.is_announced(it.0)
         };
-        let hidden: Vec<_> = self.views.known(address).filter(is_far).collect();
+        let fresh: Vec<_> = around.iter().filter(is_fresh).map(|it| it.0).collect();
+        let hidden = self.out_of_sight(cx.core, (address, avatar), &around);
+        let shown = self.add_to_view(cx.core, address, &fresh);
         for &object in &hidden {
             self.views.remove(address, object);
         }
         if !shown.is_empty() || !hidden.is_empty() {
             cx.send_client(address, ToPlayer::Views { shown, hidden });
         }
+    }
+
+    /// The objects so near a place that they may stay in a view, sorted by name; true for those that come into it.
+    fn around(&self, core: &Core, centre: Position, now: Time) -> Vec<(ObjectId, bool)> {
+        let view = core.config.view();
+        let far = with_slack(view);
+        let mut around = Vec::new();
+        let in_sight = VisibleObjects(&core.state.objects, self.ghosts());
+        in_sight.visit(centre, far, now, &mut |object, motion| {
+            let place = motion.position_at(now);
+            if centre.is_within(far, place) {
+                around.push((object, centre.is_within(view, place)));
+            }
+        });
+        around.sort_unstable();
+        // An object that is here and a ghost counts as near if either is.
+        around.dedup_by(|again, first| {
+            first.1 |= again.0 == first.0 && again.1;
+            again.0 == first.0
+        });
+        around
+    }
+
+    /// The objects of a client's view that are not around its avatar any more.
+    fn out_of_sight(
+        &self,
+        core: &Core,
+        (address, avatar): (Address, ObjectId),
+        around: &[(ObjectId, bool)],
+    ) -> Vec<ObjectId> {
+        let mut around = around.iter().map(|it| it.0).peekable();
+        let mut is_around = |object: ObjectId| {
+            while around.next_if(|&it| it < object).is_some() {}
+            around.peek() == Some(&object)
+        };
+        let mut hidden: Vec<_> = self.views.known(address).filter(|&it| !is_around(it)).collect();
+        hidden.retain(|&it| {
+            let is_here = self.object(core, it).is_some();
+            // Gone, and no record that waits will say so: the view must.
+            it != avatar && (is_here || self.unannounced.is_announced(it))
+        });
+        hidden
     }
 
     /// The objects near a place whose changes are all announced, sorted by name.

@@ -43,6 +43,7 @@ impl Audience {
     ) -> Option<PlayerId> {
         let player = self.sessions.remove(address)?;
         self.views.forget_client(address);
+        self.contacts.forget_client(address);
         cx.update_carrier(CarrierUpdate::Unsubscribe(address));
         Some(player)
     }
@@ -73,11 +74,9 @@ impl Audience {
         };
         let known = cx.core.state.objects.get(avatar);
         let (incarnation, motion) = known.map_or_else(Default::default, |it| (it.incarnation, it.motion));
-        let (time, backup, lost) = (cx.world_now(), cx.leadership.backup, resume.lost);
-        cx.send_client(
-            address,
-            ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time, backup },
-        );
+        let (time, lost) = (cx.world_now(), resume.lost);
+        cx.send_client(address, ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time });
+        self.update_contacts(cx, address, avatar, time);
         let objects = self.initial_view(cx, address, avatar);
         cx.send_client(address, ToPlayer::Sight { index: self.announced(), objects });
         cx.update_carrier(CarrierUpdate::Subscribe(address, avatar));

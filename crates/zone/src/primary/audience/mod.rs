@@ -7,6 +7,7 @@
 mod announce;
 mod borders;
 mod client_views;
+mod contacts;
 mod entering;
 mod ghosts;
 mod motions;
@@ -21,6 +22,7 @@ use crate::object_table::ObjectTable;
 use crate::record::{Index, Record};
 use borders::Borders;
 use client_views::ClientViews;
+use contacts::ClientContacts;
 use game::PlayerId;
 use machine::Address;
 use motions::Motions;
@@ -34,6 +36,7 @@ pub(super) struct Audience {
     pub(super) unannounced: UnannouncedRecords,
     pub(super) sessions: Sessions,
     views: ClientViews,
+    contacts: ClientContacts,
     pub(super) borders: Borders,
     pub(super) motions: Motions,
     /// The clients of players whose avatars come from another zone, until the record that takes the avatar is safe.
@@ -48,6 +51,7 @@ impl Audience {
             unannounced: UnannouncedRecords::after(core.log.head()),
             sessions: Sessions::default(),
             views: ClientViews::default(),
+            contacts: ClientContacts::default(),
             borders: Borders::new(&core.config),
             motions: Motions::default(),
             arrivals: BTreeMap::new(),

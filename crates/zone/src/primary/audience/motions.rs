@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use space::{Distance, Motion, ObjectId};
 use std::collections::BTreeSet;
 
-/// The farthest that an object may have gone since a moment whose motions are still known.
+/// How far beyond a scope the zone looks for objects that were inside at a past moment and have left since.
 const GONE_MAX: Distance = Distance::of_metres(40);
 
 /// The motions that are not in the log, not sent, or replaced a moment ago.

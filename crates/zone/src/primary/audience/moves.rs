@@ -35,7 +35,7 @@ impl Audience {
             }
             self.move_object(cx, avatar, *motion);
         }
-        // Every move is echoed, also one that was ignored: the client measures world time by the echoes.
+        // Every move is echoed that was not corrected, also one that was ignored: the client measures world time by the echoes.
         let (generation, sequence) = (motion.generation, motion.sequence);
         let moved =
             ZoneMsg::ToPlayer(cx.zone(), cx.epoch(), ToPlayer::Moved { generation, sequence, time: now });

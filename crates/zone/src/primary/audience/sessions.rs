@@ -210,8 +210,8 @@ impl Sessions {
         self.by_address.get(&from).map(|it| it.player)
     }
 
-    /// Keeps an action that must wait. At the limit the newest is dropped: its player sends it again after the next
-    /// result.
+    /// Keeps an action that must wait. At the limit the newest is dropped. A player that keeps to `UNACKED_MAX` never
+    /// reaches it.
     pub(in crate::primary) fn queue_action(
         &mut self,
         from: Address,

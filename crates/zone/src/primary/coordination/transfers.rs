@@ -3,8 +3,8 @@
 //! The owner offers an object beyond its border to the zone there. From then on no event touches the object here; it
 //! belongs to the other zone from that zone's record on. Offer and answer go by post, so it always has one owner.
 //!
-//! Locks in the way, in either zone, refuse a transfer; it never waits, and no event waits for it. An object that was
-//! refused too often queues for locks like an event of both zones: for itself here, for its place there. With both it
+//! Locks in the way, in either zone, refuse a transfer; it never waits for them. An event that needs the object waits
+//! for the answer to the offer. An object that was refused too often queues for locks like an event of both zones: for itself here, for its place there. With both it
 //! is offered once more, and only an event that holds the very place can still refuse it, if the object walked on
 //! meanwhile. The queue serves fairness alone: an offer is accepted or declined by the locks that are held at that
 //! moment.

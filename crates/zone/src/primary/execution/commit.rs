@@ -100,6 +100,10 @@ impl Turn<'_> {
         assert_eq!(applied, Ok(()), "a primary's record follows from its own state");
         core.log.push(record.epoch, Arc::clone(&bytes));
         assert_eq!(record.index, core.log.head(), "the record is the log's last one");
+        // Another zone waits for these until they are on disk.
+        if record.changes.iter().any(|it| matches!(it, Change::Granted { .. } | Change::Posted { .. })) {
+            core.awaited = record.index;
+        }
         self.cx.note(|| Note::Wrote { record: bytes.to_vec(), execution });
         for object in begin_to_think {
             self.schedule.think_at(object, self.cx.core.now);

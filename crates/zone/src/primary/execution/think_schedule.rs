@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// A new primary lets every NPC think within this time, at random: not all at once.
 const THINK_SPREAD: Span = Span::from_millis(500);
 
+/// Objects think at multiples of this time, by the replica's own clock. The thoughts of a moment share messages to the
+/// backup and appends, also with those of the host's other zones.
+const THINK_EVERY: Span = Span::from_millis(50);
+
 /// The times at which objects think next.
 #[derive(Debug)]
 pub(in crate::primary) struct ThinkSchedule {
@@ -41,7 +45,9 @@ impl ThinkSchedule {
         }
     }
 
+    /// Lets an object think at this time, or up to [`THINK_EVERY`] later.
     pub(in crate::primary) fn think_at(&mut self, object: ObjectId, at: Time) {
+        let at = Time::from_micros(at.as_micros().next_multiple_of(THINK_EVERY.as_micros()));
         if let Some(old) = self.at.insert(object, at) {
             self.queue.remove(&(old, object));
         }

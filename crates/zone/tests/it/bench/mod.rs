@@ -41,12 +41,13 @@
 //! | `pause z1.a`, `resume z1.a` | the machine is frozen: it hears and does nothing |
 //! | `retire z1.a` | its owner tells the replica to hand over and stop |
 //! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | requests wait; those that wait succeed; fail; waiting ends |
+//! | `disk z1.a snapshots` | the disk takes a snapshot of its replica, as if the log had grown long |
 //! | `directory waits`, `… answers`, `… runs` | the same for the directory; `directory answers z1.b` answers one replica |
 //! | `directory serves z1.b and its answer is lost` | a waiting request is carried out, and z1.b hears "unknown" |
 //! | `directory never hears z1.b` | a waiting request is not carried out, and z1.b hears "unknown" |
 //! | `wait 300 ms`, `wait 2 s` | time passes; after 100 ms or more, each line begins with its time |
 //! | `look z1.a`, `look ann` | prints a replica's role, log and objects, or a player's view |
-//! | `show beacons`, `hide beacons` | also `moves`, `acks`, `seeks`, `borders`, `reads`, `disks`; hidden at first |
+//! | `show beacons`, `hide beacons` | also `moves`, `acks`, `seeks`, `borders`, `contacts`, `reads`, `disks`; hidden at first |
 //! | `hide replication` | records reach the backup and are announced by themselves, unseen |
 //!
 //! A hidden kind of message passes by itself, without a line. Two kinds of request are shown although they are hidden:

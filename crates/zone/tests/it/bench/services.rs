@@ -35,6 +35,11 @@ impl FakeDisk {
         self.contents.records.len()
     }
 
+    /// Takes in a snapshot, as if the log had grown long.
+    pub fn keep(&mut self, index: u64, snapshot: Vec<u8>) {
+        self.serve(disk::DiskRequest::Keep { ticket: Ticket(0), index, snapshot });
+    }
+
     /// Carries out all requests that wait.
     pub fn persist(&mut self) -> Vec<disk::DiskReply> {
         let waiting = std::mem::take(&mut self.waiting);
@@ -56,6 +61,13 @@ impl FakeDisk {
         let ticket = ticket(&request);
         let base = self.contents.snapshot.as_ref().map_or(0, |it| it.0);
         match request {
+            // As the store refuses them.
+            disk::DiskRequest::Cut { from: index, .. } if index <= base => {
+                return disk::DiskReply::Failed { ticket };
+            }
+            disk::DiskRequest::Keep { index, .. } if index < base => {
+                return disk::DiskReply::Failed { ticket };
+            }
             disk::DiskRequest::Append { records, .. } => self.contents.records.extend(records),
             disk::DiskRequest::Cut { from, .. } => {
                 self.contents.records.truncate(from.saturating_sub(base + 1) as usize);
@@ -64,6 +76,10 @@ impl FakeDisk {
                 let covered = self.contents.records.len().min((index - base) as usize);
                 self.contents.records.drain(..covered);
                 self.contents.snapshot = Some((index, snapshot));
+            }
+            disk::DiskRequest::Replace { index, snapshot, .. } => {
+                let snapshot = Some((index, snapshot));
+                self.contents = DiskContents { snapshot, ..DiskContents::default() };
             }
             disk::DiskRequest::Recall { .. } => {
                 let recalled = DiskContents { first: base + 1, ..self.contents.clone() };
@@ -79,6 +95,7 @@ fn ticket(request: &disk::DiskRequest) -> Ticket {
         disk::DiskRequest::Append { ticket, .. }
         | disk::DiskRequest::Cut { ticket, .. }
         | disk::DiskRequest::Keep { ticket, .. }
+        | disk::DiskRequest::Replace { ticket, .. }
         | disk::DiskRequest::Recall { ticket } => *ticket,
     }
 }

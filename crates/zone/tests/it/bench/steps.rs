@@ -121,6 +121,10 @@ impl BenchWorld {
 
     fn disk_step(&mut self, name: &str, does: &str) {
         let address = self.names.address(name);
+        let snapshot = match self.nodes.get(&address) {
+            Some(BenchNode::Replica(it)) => Some(it.state().snapshot()),
+            _ => None,
+        };
         let disk = self.disks.entry(address).or_default();
         let done = match does {
             "waits" => {
@@ -131,9 +135,14 @@ impl BenchWorld {
                 disk.waits = false;
                 disk.persist()
             }
+            "snapshots" => {
+                let snapshot = snapshot.expect("a replica that lives");
+                disk.keep(snapshot.head, postcard::to_stdvec(&snapshot).unwrap());
+                Vec::new()
+            }
             "persists" => disk.persist(),
             "fails" => disk.fail(),
-            _ => panic!("a disk waits, runs, persists or fails"),
+            _ => panic!("a disk waits, runs, persists, snapshots or fails"),
         };
         self.answers.extend(done.into_iter().map(|it| (address, ReplicaCommand::Disk(it))));
     }

@@ -165,7 +165,8 @@ impl BenchWorld {
             PlayerEvent::Corrected(motion) => format!("{name} is set back to {}", motion.position),
             PlayerEvent::Closed(why) => format!("{name} is turned away, {}", words::closed(why)),
             PlayerEvent::Busy => format!("{name} has too many actions under way"),
-            PlayerEvent::TooLong(_) | PlayerEvent::Note(_) => return,
+            // The message that names them is shown on request.
+            PlayerEvent::Contacts(_) | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) => return,
         };
         self.say(line);
     }

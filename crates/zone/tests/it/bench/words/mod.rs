@@ -27,6 +27,8 @@ pub enum HiddenKind {
     Seeks,
     /// Updates between neighbouring zones about objects near their border.
     Borders,
+    /// The replicas that clients should be able to reach.
+    Contacts,
     /// Reads of the directory by replicas without a role.
     Reads,
     /// Requests to disks that do not wait for the table.
@@ -37,8 +39,16 @@ pub enum HiddenKind {
 
 impl HiddenKind {
     /// The kinds that are hidden at first.
-    pub const QUIET: [Self; 7] =
-        [Self::Beacons, Self::Moves, Self::Acks, Self::Seeks, Self::Borders, Self::Reads, Self::Disks];
+    pub const QUIET: [Self; 8] = [
+        Self::Beacons,
+        Self::Moves,
+        Self::Acks,
+        Self::Seeks,
+        Self::Borders,
+        Self::Contacts,
+        Self::Reads,
+        Self::Disks,
+    ];
 
     pub fn parse(word: &str) -> Self {
         match word {
@@ -47,6 +57,7 @@ impl HiddenKind {
             "acks" => Self::Acks,
             "seeks" => Self::Seeks,
             "borders" => Self::Borders,
+            "contacts" => Self::Contacts,
             "reads" => Self::Reads,
             "disks" => Self::Disks,
             "replication" => Self::Replication,
@@ -76,6 +87,7 @@ impl HiddenKind {
                 _,
                 BetweenZones::Watch | BetweenZones::Ghosts(_) | BetweenZones::BorderUpdate(_),
             ) => Some(Self::Borders),
+            ZoneMsg::ToPlayer(_, _, ToPlayer::Contacts(_)) => Some(Self::Contacts),
             _ => None,
         }
     }
@@ -171,6 +183,9 @@ pub fn disk(request: &disk::DiskRequest) -> String {
         disk::DiskRequest::Append { first, records, .. } => format!("write {}", range(*first, records.len())),
         disk::DiskRequest::Cut { from, .. } => format!("forget everything from {from} on"),
         disk::DiskRequest::Keep { index, .. } => format!("keep a snapshot up to {index}"),
+        disk::DiskRequest::Replace { index, .. } => {
+            format!("hold a snapshot up to {index}, and nothing else")
+        }
         disk::DiskRequest::Recall { .. } => "what do you hold?".to_owned(),
     }
 }

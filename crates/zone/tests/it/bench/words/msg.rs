@@ -58,6 +58,9 @@ impl TableNames {
                 list(objects.chain(hidden))
             }
             ToPlayer::Moved { .. } => "move heard".to_owned(),
+            ToPlayer::Contacts(replicas) => {
+                format!("your contacts are {}", list(replicas.iter().map(|&it| self.machine(it))))
+            }
             ToPlayer::Corrected(motion) => format!("corrected, you are at {}", motion.position),
         }
     }
