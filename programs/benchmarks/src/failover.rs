@@ -1,26 +1,16 @@
 //! The time for which no player gets an answer after the primary's host was killed, on real processes.
 
+use crate::acting_player::{ACT_EVERY, ActingPlayer, WITHIN, answered_after};
 use anyhow::{Context as _, Result, bail};
-use client::{HistoryWriter, LobbyClient, Session, SessionOptions, Transport};
-use machine::Time;
 use net::dial::Dialer;
-use node::ClientNode as Node;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 use testbed::TestedGame;
 use testbed::cluster::{Cluster, ClusterOptions, remove_world};
 use tokio::sync::mpsc;
-use zone::{Outcome, PlayerCommand, PlayerEvent};
 
 /// Number of players that act all the time.
-const PROBES: usize = 8;
-
-/// Time between two actions of a player.
-const ACT_EVERY: Duration = Duration::from_millis(20);
-
-/// A failover that takes longer than this fails the measurement.
-const WITHIN: Duration = Duration::from_secs(20);
+const PLAYERS: usize = 8;
 
 /// The options of `ecumene bench failover`.
 #[derive(Clone, Debug)]
@@ -88,10 +78,11 @@ pub async fn measure(
     })
     .await?;
     let (sender, mut events) = mpsc::unbounded_channel();
-    let mut probes = Vec::new();
-    for number in 0..PROBES {
-        probes
-            .push(probe(&cluster.lobby().to_string(), number, game.everyday_action(), sender.clone()).await?);
+    let (lobby, mut players) = (cluster.lobby().to_string(), Vec::new());
+    for number in 0..PLAYERS {
+        let (action, sender) = (game.everyday_action(), sender.clone());
+        let on_event = move |at, event| drop(sender.send((at, event))); // The benchmark may be over.
+        players.push(ActingPlayer::begin(&lobby, number, action, Dialer::new()?, on_event).await?);
     }
     let mut millis = Vec::new();
     for _ in 0..options.kills {
@@ -99,92 +90,30 @@ pub async fn measure(
         // The world must work before it is hit, or the time of the last failover would be measured again.
         answered_after(&mut events, net::clock::now()).await?;
         let primary = cluster.primary().await.context("the zone has no primary")?;
-        let dialled: Vec<u64> = probes.iter().map(redials).collect();
+        let dialled: Vec<u64> = players.iter().map(ActingPlayer::redials).collect();
         let killed = net::clock::now();
         cluster.kill(primary).await?;
         let answered = answered_after(&mut events, killed).await?;
         millis.push(answered.since(killed).as_micros() as f64 / 1_000.0);
         cluster.start_host(primary)?;
-        // The next kill must find the usual state: all players connected to all hosts.
-        all_redialled(&probes, &dialled).await?;
+        // The next kill must find the usual state: all players connected to the backup's host.
+        all_redialled(&players, &dialled).await?;
         done();
     }
-    drop(probes);
+    drop(players);
     cluster.leave().await?;
     Ok(FailoverReport { millis })
 }
 
 /// Waits until every player has dialled the restarted host again: then they are connected to the host that would take
 /// over, as are players who joined some seconds ago.
-async fn all_redialled(probes: &[ProbePlayer], before: &[u64]) -> Result<()> {
+async fn all_redialled(players: &[ActingPlayer], before: &[u64]) -> Result<()> {
     let deadline = tokio::time::Instant::now() + WITHIN;
-    while probes.iter().zip(before).any(|(it, before)| redials(it) <= *before) {
+    while players.iter().zip(before).any(|(it, before)| it.redials() <= *before) {
         if deadline < tokio::time::Instant::now() {
             bail!("a player does not reach the restarted host");
         }
         tokio::time::sleep(ACT_EVERY).await;
     }
     Ok(())
-}
-
-fn redials(probe: &ProbePlayer) -> u64 {
-    probe.0.counters.redials.load(std::sync::atomic::Ordering::Relaxed)
-}
-
-type ProbePlayer = (Session, tokio::task::JoinHandle<()>);
-
-/// A player who acts all the time.
-async fn probe(
-    lobby: &str,
-    number: usize,
-    action: Vec<u8>,
-    forward: mpsc::UnboundedSender<(Time, PlayerEvent)>,
-) -> Result<ProbePlayer> {
-    let lobby = LobbyClient::new(lobby);
-    let pass = lobby.guest(&format!("probe-{number}")).await?;
-    let dialer = Dialer::new()?;
-    let options = SessionOptions {
-        transport: Transport::Quic,
-        dialer,
-        history: HistoryWriter::default(),
-        seed: number as u64,
-    };
-    let (sender, mut events) = mpsc::unbounded_channel();
-    let on_event = move |event| drop(sender.send(event)); // The benchmark may be over.
-    let session = Session::begin(&lobby, &pass, options, |config, _| Node::new(config), on_event).await?;
-    let player = session.player.clone();
-    tokio::spawn(async move {
-        while let Some(it) = events.recv().await {
-            if forward.send((net::clock::now(), it)).is_err() {
-                return;
-            }
-        }
-    });
-    let acting = tokio::spawn(async move {
-        while player.command(PlayerCommand::Act(action.clone())) {
-            tokio::time::sleep(ACT_EVERY).await;
-        }
-    });
-    Ok((session, acting))
-}
-
-/// Waits for the first action that a player sent after `moment` and that was done; returns the time of its answer.
-async fn answered_after(
-    events: &mut mpsc::UnboundedReceiver<(Time, PlayerEvent)>,
-    moment: Time,
-) -> Result<Time> {
-    let mut last = None;
-    let waited = tokio::time::timeout(WITHIN, async {
-        while let Some((at, event)) = events.recv().await {
-            if let PlayerEvent::Answered(_, Outcome::Done, took) = event
-                && moment <= at - took
-            {
-                return Some(at);
-            }
-            last = Some(event);
-        }
-        None
-    });
-    let answered = waited.await.ok().flatten();
-    answered.with_context(|| format!("no action was done within {WITHIN:?}; the last event was {last:?}"))
 }

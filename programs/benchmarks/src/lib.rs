@@ -9,12 +9,15 @@
 //! | [`server`] | real processes: the cost of a client to the server, beside plain UDP ([`floor`]) |
 //! | [`world`] | real processes: the default world with the game's own bots, and worlds without players |
 //! | [`failover`] | real processes: from killing the primary's host to the first action done |
+//! | [`disk`] | real processes: bytes on disk, memory and time of a restart, while players act as fast as disks keep up |
 //! | [`hostile`] | real processes under attack: latency and errors of honest players, memory of the servers |
 //!
 //! Times are CPU times; comparisons run side by side in one run. `benches/` counts instructions of the same workloads,
 //! for numbers that do not wobble. Nothing here prints: `ecumene bench` does.
 
+mod acting_player;
 mod children;
+pub mod disk;
 pub mod failover;
 pub mod floor;
 pub mod hostile;

@@ -29,6 +29,8 @@ pub enum BenchCommand {
     World(processes::WorldArgs),
     /// Real processes: the CPU of worlds without players, by number of zones.
     Idle(processes::IdleArgs),
+    /// Real processes: what disks hold and how long a restart takes, while players act as fast as disks keep up.
+    Disk(processes::DiskArgs),
     /// Real processes under attack by strangers and by players, while honest bots play.
     Hostile(processes::HostileArgs),
     #[command(hide = true)]
@@ -108,6 +110,7 @@ pub fn run(bench: &BenchCommand) -> Result<(), CommandError> {
         BenchCommand::Server(args) => processes::server(args),
         BenchCommand::World(args) => processes::world(args),
         BenchCommand::Idle(args) => processes::idle(args),
+        BenchCommand::Disk(args) => processes::disk(args),
         BenchCommand::Hostile(args) => processes::hostile(args),
         BenchCommand::Floor(args) => children::floor(args),
         BenchCommand::Walkers(args) => children::walkers(args),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "\
 DIR holds the histories of hosts, directory and players: one file per life of a process, from the world's first
-start on. The checkers of `ecumene sim zone` read them: nothing announced may be lost, doubled or contradicted. The
+start on. The checkers of `ecumene sim mesh` read them, but for those that look into living machines: nothing announced may be lost, doubled or contradicted. The
 exit code is 0 without violations, 1 with violations, 2 if the files cannot be read as histories.
 
 Examples:

@@ -73,7 +73,8 @@ impl MeasuredPolicy {
         }
     }
 
-    /// The least updates a client must get per second if nothing falls behind; `None` where the policy grades.
+    /// The least updates a client must get per second if nothing falls behind; `None` where the policy grades, or
+    /// shows a part of those who are visible.
     fn due(self, bots: u32, visible: f64) -> Option<f64> {
         match self {
             Self::Everything => Some(10.0 * f64::from(bots - 1)),

@@ -268,7 +268,8 @@ fn write(host: usize, request: disk::DiskRequest, traffic: &mut RigTraffic) -> d
             traffic.logged += if host == 0 { size as u64 } else { 0 };
             ticket
         }
-        disk::DiskRequest::Keep { ticket, snapshot, .. } => {
+        disk::DiskRequest::Keep { ticket, snapshot, .. }
+        | disk::DiskRequest::Replace { ticket, snapshot, .. } => {
             traffic.snapshots += if host == 0 { snapshot.len() as u64 } else { 0 };
             ticket
         }

@@ -1,10 +1,11 @@
-//! `ecumene bench failover`, `server`, `world`, `idle` and `hostile`: benchmarks of real processes.
+//! `ecumene bench failover`, `disk`, `server`, `world`, `idle` and `hostile`: benchmarks of real processes.
 
 use super::{bar, print_report, seconds};
 use crate::kosmos_game::kosmos_game;
 use crate::play::block_on;
 use crate::report::OutputFormat;
 use crate::{CommandError, print, progress};
+use benchmarks::disk::{self, DiskOptions};
 use benchmarks::failover::{self, FailoverOptions};
 use benchmarks::hostile::{self, HostileOptions};
 use benchmarks::server::{self, ServerOptions};
@@ -36,6 +37,41 @@ pub fn failover(args: &FailoverArgs) -> Result<(), CommandError> {
         OutputFormat::Json => format!("{}\n", report.json()),
         OutputFormat::Table => failover::table(&report),
     })
+}
+
+/// Lets players act as fast as the world answers, samples what is on disk and in memory, then kills all processes and
+/// measures how long the world takes to come back.
+#[derive(Args)]
+pub struct DiskArgs {
+    /// Number of players; each acts 50 times a second
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    players: u32,
+    /// Seconds of play
+    #[arg(long, default_value_t = 60.0, value_parser = seconds)]
+    seconds: f64,
+    /// Seconds between two rows
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    every: f64,
+    /// Folder of the benchmark's world; an existing one is removed first
+    #[arg(long, default_value = "out/bench-disk", value_name = "DIR")]
+    data: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: OutputFormat,
+}
+
+pub fn disk(args: &DiskArgs) -> Result<(), CommandError> {
+    let options = DiskOptions {
+        players: args.players as usize,
+        seconds: args.seconds,
+        every: args.every,
+        data: args.data.clone(),
+    };
+    let rows = (args.seconds / args.every).ceil() as u64;
+    let (bar, game) = (progress::bar("rows", rows), kosmos_game());
+    let report = block_on(async { Ok(disk::measure(&options, &*game, &|| bar.inc(1)).await?) })?;
+    bar.finish_and_clear();
+    print_report(args.format, &report, disk::table)
 }
 
 /// Arguments of `ecumene bench server`.

@@ -1,4 +1,4 @@
-//! `ecumene directory`, `ecumene host`, `ecumene keys`, `ecumene config print`: one process each.
+//! `ecumene directory`, `ecumene host`, `ecumene keys`, `ecumene config`: one process each.
 
 use super::{ConfigArgs, block_on, logging, rules, stop_signal};
 use crate::{CommandError, print};

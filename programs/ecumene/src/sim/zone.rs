@@ -18,7 +18,7 @@ Examples:
   ecumene sim zone --faults help                    list the kinds of faults
   ecumene sim zone --seed 7 --trace                 the faults of one seed, and the last lines of its trace
   ecumene sim zone --plant announce-early           switch a rule of the protocol off: do the checkers notice?
-  ecumene sim zone --plant all                      the same with every planted bug
+  ecumene sim zone --plant all                      the same with every planted bug that shows in one zone
 
 More: docs/sim.md")]
 pub struct SimZoneArgs {
