@@ -30,7 +30,7 @@ pub const SOCKET_CODES: u16 = 4_000;
 /// that it is gone. Clients ping every second, but a browser lets a hidden page do so only once a minute. It always
 /// lets the page answer.
 const PING_AFTER: Duration = Duration::from_secs(5);
-/// Silence after which a client over WebSocket counts as gone. More than QUIC's 2.5 seconds, because a TCP segment that
+/// Silence after which a client over WebSocket counts as gone. More than QUIC's 5 seconds, because a TCP segment that
 /// must be sent again holds up everything behind it.
 const GONE_AFTER: Duration = Duration::from_secs(10);
 

@@ -57,7 +57,7 @@ kinds! {
     DiskOld "disk-old" "A host dies and comes back with a disk of some time ago.",
     StopAll "stop-all" "All hosts die at once and come back.",
     DirectoryDown "directory-down" "The directory does not answer for a while.",
-    DirectorySlow "directory-slow" "The directory takes up to 500 ms.",
+    DirectorySlow "directory-slow" "The directory takes up to 500 ms each way.",
     DirectoryLossy "directory-lossy" "Requests to the directory or its answers are lost.",
     DirectoryLate "directory-late" "Swaps happen long after their sender gave up on them.",
     Storm "storm" "All players lose their connections together.",

@@ -1,4 +1,4 @@
-//! The policies of the platform, one file each: so far those of the paper.
+//! The policies of the platform, one file each.
 //!
 //! | policy | area of interest | grade inside |
 //! |---|---|---|

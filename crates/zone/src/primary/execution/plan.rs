@@ -64,7 +64,7 @@ impl Turn<'_> {
         if core.config.is_meshed() {
             match &scope {
                 Scope::Area { centre, radius } => {
-                    // An object may be up to `STRAY_MAX` beyond its owner's border.
+                    // An object may have walked up to `STRAY_MAX` beyond its owner's border.
                     core.config.map.zones_touching(*centre, wider(*radius, STRAY_MAX), &mut zones);
                     // The actor is ours even if the circle is elsewhere. (`zones_touching` replaces the list.)
                     zones.push(own);
