@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
-use zone::{Closed, Outcome, PlayerCommand, PlayerEvent};
+use zone::{Closed, LoadLevel, Outcome, PlayerCommand, PlayerEvent};
 
 /// The ways to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub enum GameEvent<N> {
     Corrected(Motion),
     /// The world does not admit the player, or not any more.
     Closed(Closed),
+    /// The zone is crowded, or not any more.
+    Load(LoadLevel),
 }
 
 type Answers<R> = BTreeMap<u64, oneshot::Sender<Result<(), ActError<R>>>>;
@@ -270,6 +272,7 @@ async fn translate<G: Game>(
             },
             PlayerEvent::Corrected(motion) => GameEvent::Corrected(motion),
             PlayerEvent::Closed(why) => GameEvent::Closed(why),
+            PlayerEvent::Load(level) => GameEvent::Load(level),
             // `act_predicting` sees a refusal by the machine from the unchanged id.
             // The session takes notes and contacts itself.
             PlayerEvent::Busy | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) | PlayerEvent::Contacts(_) => {

@@ -308,6 +308,10 @@ impl EventSink<ReplicaNode> for ReplicaEventSink {
             ReplicaEvent::Disk(request) => self.disk_requests.push(request),
             ReplicaEvent::Directory(request) => self.directory_requests.push(request),
             ReplicaEvent::Note(note) => self.history.note(self.me, EntryKind::Said(note)),
+            ReplicaEvent::Load(level) => {
+                metrics::gauge!("ecumene_zone_load", "zone" => self.poses.zone.clone()).set(level.number());
+                tracing::info!(?level, "the load level of a primary has changed");
+            }
             ReplicaEvent::Fault(why) => {
                 if let Some(before) = self.faults.count() {
                     tracing::warn!(why, before, "a fault of the game: the event did not happen");

@@ -63,8 +63,11 @@ kinds! {
     Storm "storm" "All players lose their connections together.",
     Rejoin "rejoin" "Players' programs die, and they come back with a new session.",
     Hostile "hostile" "Some players send nonsense.",
+    Overload "overload" "Every host needs 2 to 12 ms for every message for a while.",
+    Crowd "crowd" "All players' programs die together, and come back with new sessions at once.",
     MeshCut "mesh-cut" "Replicas of different zones on two hosts cannot hear each other for a while (several zones).",
     CrashOne "crash-one" "One replica of a host dies and comes back; the others on it live on (several zones).",
+    Hang "hang" "One replica of a host is stopped for up to ten seconds; the others on it go on (several zones).",
 }
 
 impl fmt::Display for FaultKind {

@@ -97,8 +97,11 @@ const fn is_timed(kind: FaultKind) -> bool {
         | FaultKind::DirectoryLate
         | FaultKind::Storm
         | FaultKind::Rejoin
+        | FaultKind::Overload
+        | FaultKind::Crowd
         | FaultKind::MeshCut
-        | FaultKind::CrashOne => true,
+        | FaultKind::CrashOne
+        | FaultKind::Hang => true,
     }
 }
 
@@ -109,7 +112,7 @@ fn draw_fault(options: &RunOptions, kinds: &[FaultKind], rng: &mut Rng) -> Fault
     let kind = kinds[rng.below(kinds.len() as u64) as usize];
     let at = Time::from_millis(QUIET + rng.below(options.fault_period.as_millis() - QUIET));
     let longest = match kind {
-        FaultKind::Pause => 10_000,
+        FaultKind::Pause | FaultKind::Hang => 10_000,
         FaultKind::Crash
         | FaultKind::CrashOne
         | FaultKind::Point
@@ -221,6 +224,15 @@ pub fn begin(world: &mut SimulatedWorld, fault: &Fault) {
                 world.rejoin(number);
             }
         }
+        FaultKind::Overload => {
+            let service = Span::from_micros(2_000 + chance % 10_000);
+            world.layout().clone().replicas().for_each(|it| world.sim.slow(it, service));
+        }
+        FaultKind::Crowd => (0..world.options().players as usize).for_each(|it| world.rejoin(it)),
+        FaultKind::Hang => {
+            let replica = here[(chance % here.len() as u64) as usize];
+            world.sim.freeze(replica, until);
+        }
         FaultKind::Loss | FaultKind::Duplicate | FaultKind::Jitter | FaultKind::Late | FaultKind::Hostile => {
         }
     }
@@ -243,6 +255,9 @@ pub fn end(world: &mut SimulatedWorld, fault: &Fault) {
             each_pair(&here, &others, |a, b| mend_both(world, a, b));
         }
         FaultKind::Slow => here.iter().for_each(|&it| world.sim.slow(it, Span::ZERO)),
+        FaultKind::Overload => {
+            world.layout().clone().replicas().for_each(|it| world.sim.slow(it, Span::ZERO));
+        }
         FaultKind::ClockRate => here.iter().for_each(|&it| world.sim.set_clock_rate(it, 1_000_000)),
         FaultKind::DiskFull => here.iter().for_each(|&it| world.replica_slots.disk(it).limit(None)),
         FaultKind::DiskSlow => here.iter().for_each(|&it| world.replica_slots.disk(it).slowness = Span::ZERO),

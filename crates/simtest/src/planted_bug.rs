@@ -27,7 +27,7 @@ pub struct PlantedBug {
 }
 
 /// Every planted bug, one per rule.
-pub const PLANTED: [PlantedBug; 30] = [
+pub const PLANTED: [PlantedBug; 33] = [
     planted(
         Rule::AnnounceAfterAck,
         "announce-early",
@@ -159,6 +159,27 @@ pub const PLANTED: [PlantedBug; 30] = [
         "a primary never forgets a record, though all replicas have it",
         &[FaultKind::Jitter],
     ),
+    planted(
+        Rule::LatenessIsBounded,
+        "lateness-unbounded",
+        "a backup waits for a primary that was late as if it could never die",
+        &[FaultKind::Overload, FaultKind::Pause, FaultKind::Crash],
+    ),
+    planted(
+        Rule::RecogniseRepeatedEntries,
+        "entries-repeated",
+        "a player who asks to enter again, and is in, is shown everything again",
+        &[FaultKind::Overload, FaultKind::Pause, FaultKind::Spike],
+    ),
+    PlantedBug {
+        faults: Some(60),
+        ..planted(
+            Rule::LogBusyAnswers,
+            "busy-unlogged",
+            "actions are answered busy without a record, and executed later",
+            &[FaultKind::Overload, FaultKind::Storm, FaultKind::Jitter],
+        )
+    },
     between(
         Rule::ZonesFenceEpochs,
         "mesh-unfenced",

@@ -281,7 +281,7 @@ impl SimulatedWorld {
             ReplicaEvent::Note(note) => self.tell(replica, EntryKind::Said(note)),
             ReplicaEvent::Fault(text) => self.monitor.game_faults.push(text),
             // The crash triggers have seen `Broken` above.
-            ReplicaEvent::Broken(_) | ReplicaEvent::Carrier(_) => (),
+            ReplicaEvent::Broken(_) | ReplicaEvent::Carrier(_) | ReplicaEvent::Load(_) => (),
         }
     }
 
@@ -297,6 +297,7 @@ impl SimulatedWorld {
             | PlayerEvent::Closed(_)
             | PlayerEvent::Busy
             | PlayerEvent::TooLong(_)
+            | PlayerEvent::Load(_)
             // `network_links` asks for them ten times a second.
             | PlayerEvent::Contacts(_) => (),
         }

@@ -10,6 +10,7 @@
 use crate::config::{Durability, LATE_MAX};
 use crate::core::{Core, DirectoryAnswer, DirectoryQuery, ReplicaOutbox, ReplicaTimer};
 use crate::hash;
+use crate::lateness::{extended, extension};
 use crate::msg::BetweenReplicas;
 use crate::note::Note;
 use crate::primary::broken;
@@ -17,7 +18,7 @@ use crate::record::{Index, Record};
 use crate::replica::Transition;
 use crate::rule::Rule;
 use crate::zone_state::StateSnapshot;
-use machine::{Address, Lane, Time};
+use machine::{Address, Lane, Span, Time};
 use serde_bytes::ByteBuf;
 use space::Epoch;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(crate) struct Backup {
     primary: Address,
     /// Own time at which the primary was heard last.
     heard: Time,
+    /// How late the primary is, as it told last.
+    told_late: Span,
     /// False between preparing a swap and knowing that it failed. Nothing is stored then, either.
     acking: bool,
     /// Own time for which the next check for silence is set.
@@ -46,6 +49,7 @@ impl Backup {
             epoch,
             primary,
             heard: core.now,
+            told_late: Span::ZERO,
             acking: true,
             next_check,
             snapshot: SnapshotAssembly::default(),
@@ -65,6 +69,7 @@ impl Backup {
         if let BetweenReplicas::LogEnd { .. } = msg {
             if from == self.primary {
                 // The primary has restarted or leaves: no need to wait for its silence.
+                self.told_late = Span::ZERO;
                 self.heard = self.heard.min(core.now - core.config.timing.grace);
                 self.read_leadership(core, out);
             }
@@ -78,8 +83,10 @@ impl Backup {
         self.heard = core.now;
         match msg {
             BetweenReplicas::Append { first, records } => return self.on_append(core, first, &records, out),
-            BetweenReplicas::Beacon { sent } => {
-                let heard = BetweenReplicas::Heard { sent, synced: core.disk.persisted };
+            BetweenReplicas::Beacon { sent, late } => {
+                self.told_late = late;
+                let (synced, late, grace) = (core.disk.persisted, core.lateness(), self.grace(core));
+                let heard = BetweenReplicas::Heard { sent, synced, late, grace };
                 core.send_replica(from, Core::latest_lane(1), epoch, heard, out);
             }
             BetweenReplicas::Motions(motions) => {
@@ -196,9 +203,19 @@ impl Backup {
         }
     }
 
+    /// Time for which the primary may be silent: longer while it tells that it is late, within a bound.
+    pub(crate) fn grace(&self, core: &Core) -> Span {
+        let grace = core.config.timing.grace;
+        if core.enforces(Rule::LatenessIsBounded) {
+            extended(grace, self.told_late)
+        } else {
+            grace + extension(self.told_late).times(1_000)
+        }
+    }
+
     /// Checks whether the primary is silent. A backup that slept itself cannot tell, and waits on.
     fn suspect(&mut self, core: &mut Core, out: &mut ReplicaOutbox) -> Transition {
-        let grace = core.config.timing.grace;
+        let grace = self.grace(core);
         let slept = self.next_check + LATE_MAX < core.now;
         if slept {
             // Messages of the primary may wait unread: give them a moment to be read first.
@@ -235,10 +252,10 @@ impl Backup {
         if entry.backup != Some(me) {
             // The directory does not name us backup (yet, or any more). While the primary speaks to us it may do so.
             self.resume(core, out);
-            let silent = core.config.timing.grace <= core.now.since(self.heard);
+            let silent = self.grace(core) <= core.now.since(self.heard);
             return if silent { Transition::LoseRole } else { Transition::Stay };
         }
-        let silent = core.config.timing.grace <= core.now.since(self.heard);
+        let silent = self.grace(core) <= core.now.since(self.heard);
         if silent {
             self.swap(core, out);
         } else {

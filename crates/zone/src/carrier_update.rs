@@ -3,6 +3,7 @@
 //! A carrier knows nothing of the zone but these updates: which objects move, and which addresses subscribe to their
 //! poses.
 
+use crate::load_level::LoadLevel;
 use machine::Address;
 use space::{Motion, ObjectId};
 
@@ -21,4 +22,6 @@ pub enum CarrierUpdate {
     Clear,
     /// Whether to stay silent. A primary that lost contact is silent, because another replica may have taken over.
     SetPaused(bool),
+    /// How loaded the primary is: the busier, the rarer the poses.
+    SetLoad(LoadLevel),
 }

@@ -13,6 +13,13 @@ pub const KEPT_MAX: usize = 256;
 /// Actions a player may have sent without hearing their result. More would only wait at the zone.
 pub const UNACKED_MAX: usize = 64;
 
+/// An action that waited for its player's bucket for this long is answered "busy": its player learns soon that the world is
+/// crowded.
+pub const BUSY_AFTER: Span = Span::from_millis(500);
+
+/// Busy answers after which a record takes those of no further player.
+pub const BUSY_ANSWERS_MAX: usize = 1_000;
+
 /// Actions of one player that wait for an earlier one.
 pub const AHEAD_MAX: usize = 64;
 

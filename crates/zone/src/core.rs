@@ -4,7 +4,9 @@ use crate::carrier_update::CarrierUpdate;
 use crate::clock::WorldClock;
 use crate::config::{DISK_BYTES_MAX, SNAPSHOT_EVERY, TAIL_MAX, ZoneConfig};
 use crate::disk_use::DiskUse;
+use crate::lateness::Lateness;
 use crate::leadership::{Leadership, leadership_key};
+use crate::load_level::LoadLevel;
 use crate::msg::{BetweenReplicas, ZoneMsg};
 use crate::note::Note;
 use crate::record::{Index, Record};
@@ -40,6 +42,8 @@ pub enum ReplicaEvent {
     Directory(directory::DirectoryRequest),
     /// An update for the carrier of poses.
     Carrier(CarrierUpdate),
+    /// The primary's load level has changed.
+    Load(LoadLevel),
     /// A mistake of the game, for its author and the operator.
     Fault(String),
     /// The replica cannot go on, and why. The host restarts it, or not.
@@ -145,6 +149,7 @@ pub(crate) struct Core {
     /// The question for the time that waits for an answer, and when it was asked.
     clock_asked: Option<(Ticket, Time)>,
     pub(crate) timers: Timers<ReplicaTimer>,
+    lateness: Lateness,
     pub(crate) rng: Rng,
 }
 
@@ -164,6 +169,7 @@ impl Core {
             asked: None,
             clock_asked: None,
             timers: Timers::new(),
+            lateness: Lateness::default(),
             now: Time::ZERO,
             clock: WorldClock::new(),
             rng,
@@ -197,6 +203,19 @@ impl Core {
     /// World time at `now`, for callers that must not change the clock.
     pub(crate) fn world_time(&self, now: Time) -> Time {
         self.clock.now(now).max(self.state.time)
+    }
+
+    /// Notes how late the timer fires that is due next.
+    pub(crate) fn measure_lateness(&mut self) {
+        // A timer that was set for the beginning of time is for "at once".
+        if let Some(at) = self.timers.deadline().filter(|it| Time::ZERO < *it) {
+            self.lateness.measure(self.now, self.now.since(at));
+        }
+    }
+
+    /// How late this replica was lately.
+    pub(crate) fn lateness(&self) -> Span {
+        self.lateness.at(self.now)
     }
 
     pub(crate) fn wake_after(&mut self, timer: ReplicaTimer, span: Span) {

@@ -18,7 +18,9 @@ pub mod config;
 mod core;
 mod disk_use;
 mod hash;
+mod lateness;
 mod leadership;
+mod load_level;
 mod locks;
 mod mesh;
 pub mod migrate;
@@ -41,6 +43,7 @@ pub use config::{Durability, Timing, ZoneConfig};
 pub use core::{ReplicaCommand, ReplicaEvent};
 pub use hash::of_bytes as hash_of;
 pub use leadership::{Leadership, leadership_key};
+pub use load_level::LoadLevel;
 pub use locks::{LockAnswer, LockClaim, LockHolder, Locks, MotionLookup, WAITING_MAX};
 pub use mesh::{
     BetweenZones, BorderUpdate, DecidedEvent, EntityId, EventId, LockDenial, LockRequest, ObjectSnapshot,

@@ -6,10 +6,11 @@
 //! say nothing about the world, are always read.) So an old primary that wakes up reaches no replica, zone or player that
 //! has heard of the new one.
 
+use crate::load_level::LoadLevel;
 use crate::mesh::BetweenZones;
 use crate::record::{Index, Outcome};
 use game::PlayerId;
-use machine::{Address, Time};
+use machine::{Address, Span, Time};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use space::{Epoch, Motion, ObjectId, ZoneId};
@@ -56,10 +57,12 @@ pub enum BetweenReplicas {
         /// Number of the last record that the backup has.
         after: Index,
     },
-    /// Primary to backup: a sign of life.
+    /// Primary to backup: a sign of life of this zone's primary, not of its host: another zone's says nothing about it.
     Beacon {
         /// The primary's own time, to be echoed.
         sent: Time,
+        /// How late the primary is. The backup waits so much longer before it takes over.
+        late: Span,
     },
     /// Backup to primary: answers a beacon.
     Heard {
@@ -67,6 +70,10 @@ pub enum BetweenReplicas {
         sent: Time,
         /// The last record on the backup's disk.
         synced: Index,
+        /// How late the backup is. The primary waits so much longer before it gives the backup up.
+        late: Span,
+        /// Time for which the primary may be silent before the backup asks the directory.
+        grace: Span,
     },
     /// Primary to backup: motions that are newer than the log's.
     Motions(Vec<(ObjectId, Motion)>),
@@ -203,6 +210,11 @@ pub enum ToPlayer {
     /// The replicas that the player should be able to reach at once: the zone's primary and backup, and the primaries of
     /// zones whose border is near.
     Contacts(Vec<Address>),
+    /// The load level of the zone's primary, when it changes, and to a client that is let in.
+    Load(LoadLevel),
+    /// The sender has become the zone's primary. A player whose home was another replica of this zone asks it at once to
+    /// be let in.
+    Leads,
 }
 
 /// The reason why a zone does not let a player in.
@@ -342,6 +354,8 @@ mod tests {
             down(ToPlayer::Closed(Closed::Superseded), r#"{"kind":"Closed","why":"Superseded"}"#.to_owned()),
             down(ToPlayer::Closed(Closed::Full), r#"{"kind":"Closed","why":"Full"}"#.to_owned()),
             down(ToPlayer::Closed(Closed::Refused), r#"{"kind":"Closed","why":"Refused"}"#.to_owned()),
+            down(ToPlayer::Load(LoadLevel::Overloaded), r#"{"kind":"Load","load":"Overloaded"}"#.to_owned()),
+            down(ToPlayer::Leads, r#"{"kind":"Leads"}"#.to_owned()),
             down(sight, format!(r#"{{"kind":"Sight","index":78,"objects":[{s},{s}]}}"#)),
             down(
                 told,

@@ -70,6 +70,8 @@ pub enum Cause {
     Transfer(ObjectId),
     /// Post from another zone was taken, or post to it was delivered.
     Post(ZoneId),
+    /// Actions that had waited for too long at a zone that is late were answered "busy".
+    Busy,
 }
 
 /// Permanent name of a letter or timer: the record that made it, and its place there.

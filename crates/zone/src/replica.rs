@@ -15,7 +15,7 @@ use crate::primary::{Primary, ZoneSender};
 use crate::record::Index;
 use crate::unassigned::Unassigned;
 use crate::zone_state::ZoneState;
-use machine::{Address, Input, Lane, LinkNumber, Machine, Time, disk};
+use machine::{Address, Input, Lane, LinkNumber, Machine, Span, Time, disk};
 use space::{Epoch, ZoneId};
 
 /// A replica of a zone.
@@ -87,6 +87,10 @@ pub struct ReplicaLoad {
     pub needed: u64,
     /// Rises whenever old records could be forgotten.
     pub progress: Index,
+    /// Number of entries that were served in full although the player was in over the same link.
+    pub repeated_entries: u64,
+    /// Time for which a backup waits for a silent primary.
+    pub grace: Span,
 }
 
 /// Whether a primary has no backup that acknowledges.
@@ -155,8 +159,9 @@ impl Replica {
         let written = head - self.core.disk.written.min(head);
         match &self.role {
             Role::Primary(primary) => primary.load(&self.core),
-            Role::Backup(_) => {
-                ReplicaLoad { tail, needed: written, progress: head, ..ReplicaLoad::default() }
+            Role::Backup(backup) => {
+                let grace = backup.grace(&self.core);
+                ReplicaLoad { tail, needed: written, progress: head, grace, ..ReplicaLoad::default() }
             }
             // A replica without a role appends no records, and need not trim any: all of the tail counts as needed.
             Role::Unassigned(_) | Role::Broken | Role::Left => {
@@ -285,7 +290,7 @@ impl Replica {
             Role::Primary(primary) => primary.on_link_up(&mut self.core, peer, out),
             Role::Unassigned(_) if self.core.config.replicas.contains(&peer) => {
                 // Another replica can be reached: exchange the ends of the logs now, not at the next interval.
-                self.core.wake_within(ReplicaTimer::Ask, machine::Span::ZERO);
+                self.core.wake_within(ReplicaTimer::Ask, Span::ZERO);
             }
             _ => (),
         }
@@ -302,6 +307,7 @@ impl Replica {
     }
 
     fn on_wake(&mut self, out: &mut ReplicaOutbox) -> Transition {
+        self.core.measure_lateness();
         while let Some(timer) = self.core.timers.take_due(self.core.now) {
             if timer == ReplicaTimer::Clock {
                 self.core.ask_clock(out);

@@ -53,6 +53,13 @@ pub enum Rule {
     VersionsWithoutGaps,
     /// A primary drops records from memory that backup and disk have.
     TrimTail,
+    /// The lateness that a primary tells of itself extends the backup's grace, within a bound: a zone that hangs after it was
+    /// late is replaced all the same.
+    LatenessIsBounded,
+    /// A player who asks to enter over the link over which the player is in is answered, and not shown everything again.
+    RecogniseRepeatedEntries,
+    /// An action that is answered "busy" is in the log: a later primary must not execute it.
+    LogBusyAnswers,
     /// A zone believes no primary of another zone that speaks in an older epoch than the zone has heard of.
     ZonesFenceEpochs,
     /// A lock is granted only if no other event holds a part of it.
@@ -76,7 +83,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules that hold inside one zone.
-    pub const OF_A_ZONE: [Self; 21] = [
+    pub const OF_A_ZONE: [Self; 24] = [
         Self::AnnounceAfterAck,
         Self::PromoteBySwap,
         Self::SoloBySwap,
@@ -98,6 +105,9 @@ impl Rule {
         Self::OneRecordPerEvent,
         Self::VersionsWithoutGaps,
         Self::TrimTail,
+        Self::LatenessIsBounded,
+        Self::RecogniseRepeatedEntries,
+        Self::LogBusyAnswers,
     ];
 
     /// The rules that hold between zones.

@@ -107,8 +107,9 @@ impl Unassigned {
                 Transition::Stay
             }
             // A sign of life for a primary whose backup we are to become.
-            BetweenReplicas::Beacon { sent } => {
-                let heard = BetweenReplicas::Heard { sent, synced: 0 };
+            BetweenReplicas::Beacon { sent, .. } => {
+                let (late, grace) = (core.lateness(), core.config.timing.grace);
+                let heard = BetweenReplicas::Heard { sent, synced: 0, late, grace };
                 core.send_replica(from, Core::latest_lane(1), epoch, heard, out);
                 Transition::Stay
             }

@@ -11,7 +11,7 @@ export { type Key, type ObjectId, idOf, keyOf } from "./object.ts";
 export { Player, type PlayerEvent } from "./player/player.ts";
 export { decodePose, decodePoses } from "./poses.ts";
 export type { Pending } from "./predict.ts";
-export { type ToPlayer, type Outcome, type FromPlayer, decodeToPlayer, encodeFromPlayer } from "./protocol.ts";
+export { type FromPlayer, type LoadLevel, type Outcome, type ToPlayer, decodeToPlayer, encodeFromPlayer } from "./protocol.ts";
 export { Session, type SessionEnd } from "./session.ts";
 export { Track } from "./track.ts";
 export { type ViewObject, View } from "./view.ts";

@@ -68,7 +68,15 @@ export type ToPlayer =
   | { kind: "Moved"; generation: number; sequence: number; time: number }
   | { kind: "Corrected"; motion: Motion }
   /** The replicas that the player should be able to reach at once. */
-  | { kind: "Contacts"; replicas: Address[] };
+  | { kind: "Contacts"; replicas: Address[] }
+  /** The load level of the zone's primary. */
+  | { kind: "Load"; load: LoadLevel }
+  /** The sender has become the zone's primary. */
+  | { kind: "Leads" };
+
+/** How much the primary of a zone has to do: in a crowded zone everything is slower. */
+export type LoadLevel = "Calm" | "Busy" | "Overloaded";
+const LOAD_LEVELS: LoadLevel[] = ["Calm", "Busy", "Overloaded"];
 
 /** Variant numbers of `zone::ZoneMsg`; the others are for replicas. */
 const FROM_PLAYER = 1;
@@ -142,9 +150,19 @@ function readToPlayer(input: Reader): ToPlayer {
       return { kind: "Corrected", motion: readMotion(input) };
     case 9:
       return { kind: "Contacts", replicas: input.list(() => readAddress(input)) };
+    case 10:
+      return { kind: "Load", load: readLoadLevel(input) };
+    case 11:
+      return { kind: "Leads" };
     default:
       throw new DecodeError("an unknown message");
   }
+}
+
+function readLoadLevel(input: Reader): LoadLevel {
+  const level = LOAD_LEVELS[input.uint()];
+  if (level === undefined) throw new DecodeError("an unknown load level");
+  return level;
 }
 
 function readShown(input: Reader): ShownObject[] {

@@ -9,7 +9,7 @@ import { type Peer, hostOf, peerOf } from "./player/links.ts";
 import { type PlayerEvent, type Lane, Player } from "./player/player.ts";
 import { decodePoses } from "./poses.ts";
 import { Predictions, type Pending } from "./predict.ts";
-import { type Closed, type Outcome, type FromPlayer, decodeToPlayer, encodeFromPlayer } from "./protocol.ts";
+import { type Closed, type FromPlayer, type LoadLevel, type Outcome, decodeToPlayer, encodeFromPlayer } from "./protocol.ts";
 import { Session, type SessionEnd, type SessionEvents } from "./session.ts";
 import { type ViewObject, View } from "./view.ts";
 import { DecodeError } from "./bytes.ts";
@@ -50,6 +50,8 @@ export interface WorldEvents<Action, Notice, Refusal> {
   /** An event moved the avatar, or the zone corrected a move. */
   corrected: { motion: Motion };
   closed: { why: Closed };
+  /** The zone is crowded, so that everything takes longer, or not any more. */
+  load: { load: LoadLevel };
   over: { why: SessionEnd | "left"; reason: string };
 }
 
@@ -69,6 +71,8 @@ export interface Status {
   /** The zone that decides for the avatar. */
   zone: number | null;
   epoch: number;
+  /** How much the zone has to do. */
+  load: LoadLevel;
   /** A round trip to the serving host, ms. */
   ping: number | null;
   bytesIn: number;
@@ -87,6 +91,8 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly searchCheck: ReturnType<typeof setInterval>;
   private wasSearching = false;
+  /** The load level of the player's zone. */
+  private load: LoadLevel = "Calm";
   private current: WorldState = "joining";
 
   /** Asks the lobby for a session and connects. The event `entered` tells that the player is in the world. */
@@ -156,6 +162,11 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
     this.view.update(this.now, this.player.me, this.player.motion);
   }
 
+  /** How much the player's zone has to do. */
+  get loadLevel(): LoadLevel {
+    return this.load;
+  }
+
   status(): Status {
     const hosts = this.session.status();
     const home = this.player.homePeer === null ? null : hostOf(this.player.homePeer);
@@ -167,6 +178,7 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
       host: serving?.host ?? null,
       zone: this.player.zone === 0 ? null : this.player.zone,
       epoch: this.player.epoch,
+      load: this.load,
       ping: serving?.rtt ?? null,
       bytesIn: traffic.in,
       bytesOut: traffic.out,
@@ -296,6 +308,9 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
         return this.view.lose(event.key);
       case "Corrected":
         return this.emit("corrected", { motion: event.motion });
+      case "Load":
+        this.load = event.load;
+        return this.emit("load", { load: event.load });
       case "Contacts":
         return this.session.want(event.replicas && new Set(event.replicas.map(hostOf)));
       case "Closed":

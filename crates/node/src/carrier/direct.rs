@@ -7,7 +7,7 @@ use machine::{Address, Span, Time};
 use space::{Motion, ObjectId};
 use std::collections::BTreeMap;
 use wire::{Message as _, Packer, Pose};
-use zone::CarrierUpdate;
+use zone::{CarrierUpdate, LoadLevel};
 
 /// Groups of subscribers, which are served one after the other within a tick. Served all at once, a thousand of them would keep
 /// a host's reactor busy for 20 ms, and every action that arrives meanwhile would wait.
@@ -29,6 +29,8 @@ pub struct DirectCarrier {
     /// and the host may not know yet that the old one is gone.
     addresses: BTreeMap<ObjectId, Address>,
     paused: bool,
+    /// Number of ticks between two poses for a subscriber: 1 unless the primary is loaded.
+    slowness: u64,
     /// When each group of subscribers is served next.
     next: [Time; GROUPS],
     packer: Packer,
@@ -53,6 +55,7 @@ impl DirectCarrier {
             subscribers: BTreeMap::new(),
             addresses: BTreeMap::new(),
             paused: false,
+            slowness: 1,
             next: [Time::ZERO; GROUPS],
             packer: Packer::new(),
             counts: PoseCounts::default(),
@@ -115,7 +118,7 @@ impl DirectCarrier {
 
     /// The next time at which a group is served. Groups keep their distance, also after a host was late.
     fn after(&self, now: Time, group: usize) -> Time {
-        let tick = self.settings.tick.as_micros().max(1);
+        let tick = self.settings.tick.as_micros().max(1) * self.slowness;
         let phase = tick * group as u64 / GROUPS as u64;
         let into = (now.as_micros() + tick - phase) % tick;
         now + Span::from_micros(tick - into)
@@ -154,6 +157,7 @@ impl DirectCarrier {
         self.subscribers.clear();
         self.addresses.clear();
         self.paused = false;
+        self.slowness = 1;
     }
 }
 
@@ -166,6 +170,7 @@ impl Carrier for DirectCarrier {
             CarrierUpdate::Unsubscribe(address) => self.unsubscribe(address),
             CarrierUpdate::Clear => self.clear(),
             CarrierUpdate::SetPaused(paused) => self.paused = paused,
+            CarrierUpdate::SetLoad(level) => self.slowness = slowness(level),
         }
     }
 
@@ -207,6 +212,15 @@ impl Carrier for DirectCarrier {
 
     fn counts(&self) -> PoseCounts {
         self.counts
+    }
+}
+
+/// Number of ticks between two poses at a load level: 10, 5 and 2.5 datagrams per second with a tick of 100 ms.
+const fn slowness(level: LoadLevel) -> u64 {
+    match level {
+        LoadLevel::Calm => 1,
+        LoadLevel::Busy => 2,
+        LoadLevel::Overloaded => 4,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::simulated_world::SimulatedWorld;
 use crate::violation::Violations;
-use machine::Address;
+use machine::{Address, Span};
 use std::collections::BTreeMap;
 use zone::ReplicaLoad;
 use zone::config::{AHEAD_MAX, TAIL_MAX, UNACKED_BYTES_MAX};
@@ -15,6 +15,9 @@ const SLACK_BYTES: usize = 1024 * 1024;
 
 /// Records that a tail may grow by between two cuts: a backup cuts it every few milliseconds, not with every record.
 const SLACK_RECORDS: u64 = 512;
+
+/// The longest time for which a backup waits for a silent primary, however late that was.
+const GRACE_MAX: Span = Span::from_millis(1_500);
 
 /// Number of looks in a row, with progress in between, at which a tail must be too long before it counts as uncut: a
 /// tail is cut when something is announced or written to disk.
@@ -41,7 +44,16 @@ impl BoundedChecker {
     }
 
     fn look_at(&mut self, host: Address, load: ReplicaLoad, out: &mut Violations) {
-        let ReplicaLoad { pending_bytes, ahead, tail, .. } = load;
+        let ReplicaLoad { pending_bytes, ahead, tail, repeated_entries, grace, .. } = load;
+        if GRACE_MAX < grace {
+            out.add(NAME, format!("{host:?} waits for its primary for {grace}"));
+        }
+        if 0 < repeated_entries {
+            out.add(
+                NAME,
+                format!("{host:?} showed everything to players who were in, {repeated_entries} times"),
+            );
+        }
         if UNACKED_BYTES_MAX + SLACK_BYTES < pending_bytes {
             out.add(NAME, format!("{pending_bytes} bytes of records wait in {host:?}"));
         }
@@ -76,6 +88,8 @@ mod tests {
         tail: TAIL_MAX as u64 + SLACK_RECORDS + 5,
         needed: 5,
         progress: 1,
+        repeated_entries: 0,
+        grace: GRACE_MAX,
     };
 
     fn violations(loads: &[ReplicaLoad]) -> Vec<String> {
@@ -97,6 +111,9 @@ mod tests {
         let bytes = ReplicaLoad { pending_bytes: UNACKED_BYTES_MAX + SLACK_BYTES + 1, ..FULL };
         assert!(violations(&[bytes])[0].contains("bytes of records wait"));
         assert!(violations(&[ReplicaLoad { ahead: 65, ..FULL }])[0].contains("65 actions of one player"));
+        let patient = ReplicaLoad { grace: GRACE_MAX + Span::from_millis(1), ..FULL };
+        assert!(violations(&[patient])[0].contains("waits for its primary for 1501ms"));
+        assert!(violations(&[ReplicaLoad { repeated_entries: 1, ..FULL }])[0].contains("who were in"));
         let long = |progress| ReplicaLoad { tail: FULL.tail + 1, progress, ..FULL };
         assert!(violations(&[long(2), long(3)]).is_empty(), "it may be about to be cut");
         assert!(violations(&[long(2), long(2), long(2)]).is_empty(), "it sleeps");

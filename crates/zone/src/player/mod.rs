@@ -21,6 +21,7 @@ mod search;
 
 use crate::config::LATE_MAX;
 use crate::hash;
+use crate::load_level::LoadLevel;
 use crate::msg::{Closed, FromPlayer, ShownObject, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::record::{Index, Outcome};
@@ -47,6 +48,9 @@ const MOVE_EVERY: Span = Span::from_millis(200);
 
 /// A zone that was silent for this long may have another primary: its replicas are asked, then those of all zones.
 const SILENT: Span = Span::from_millis(400);
+
+/// The same for a zone that told that it is busy: lateness is not death.
+const SILENT_BUSY: Span = Span::from_millis(1_500);
 
 /// Configuration of a player's machine.
 #[derive(Clone, Debug)]
@@ -113,6 +117,8 @@ pub enum PlayerEvent {
     Busy,
     /// An action of this many bytes is more than any zone takes.
     TooLong(usize),
+    /// The load level of the home has changed.
+    Load(LoadLevel),
     /// The replicas whose hosts the client should be connected to; `None`: all hosts.
     Contacts(Option<Vec<Address>>),
     /// A report for the checkers.
@@ -154,6 +160,8 @@ pub struct Player {
     avatar: OwnAvatar,
     objects: KnownObjects,
     echoes: EchoTimer,
+    /// The load level of the home, as it told last.
+    load: LoadLevel,
     /// Whether the player left or was superseded: it sends nothing more and believes nothing more.
     closed: bool,
 }
@@ -173,6 +181,7 @@ impl Player {
             avatar: OwnAvatar::none(),
             objects: KnownObjects::new(),
             echoes: EchoTimer::new(),
+            load: LoadLevel::Calm,
             closed: false,
             config,
         }
@@ -364,15 +373,47 @@ impl Player {
         }
     }
 
+    /// Another replica of the home's zone has become primary: it is asked now, before the search that its predecessor's silence
+    /// would begin.
+    fn on_leads(&mut self, from: Address, zone: ZoneId, epoch: Epoch, out: &mut PlayerOutbox) {
+        self.links.learn_zone(from, zone);
+        let is_news = self.avatar.id().is_some() && zone == self.home.zone() && self.home.epoch() < epoch;
+        if is_news && !self.home.is(from) && !self.closed {
+            self.home.forget();
+            self.search.begin();
+            self.ask(out);
+        }
+    }
+
+    /// The home is late or not any more.
+    fn on_load(&mut self, load: LoadLevel, out: &mut PlayerOutbox) {
+        if std::mem::replace(&mut self.load, load) != load {
+            out.raise(PlayerEvent::Load(load));
+        }
+    }
+
+    /// Time after which a silent home may have another primary.
+    const fn patience(&self) -> Span {
+        match self.load {
+            LoadLevel::Calm => SILENT,
+            LoadLevel::Busy | LoadLevel::Overloaded => SILENT_BUSY,
+        }
+    }
+
     fn start_search(&mut self, out: &mut PlayerOutbox) {
         if self.closed {
             return;
         }
         self.search.begin();
+        self.tell_search(out);
+        self.ask(out);
+    }
+
+    /// Tells the client of the search, once.
+    fn tell_search(&mut self, out: &mut PlayerOutbox) {
         if self.avatar.id().is_some() && self.search.tell() {
             out.raise(PlayerEvent::Searching);
         }
-        self.ask(out);
     }
 
     // Messages of zones.
@@ -385,6 +426,9 @@ impl Player {
         msg: ToPlayer,
         out: &mut PlayerOutbox,
     ) {
+        if matches!(msg, ToPlayer::Leads) {
+            return self.on_leads(from, zone, epoch, out);
+        }
         if matches!(msg, ToPlayer::Entered { .. } | ToPlayer::NotHere { .. }) {
             self.links.learn_zone(from, zone);
         }
@@ -415,6 +459,8 @@ impl Player {
             ToPlayer::Moved { generation, sequence, time } => self.on_moved(generation, sequence, time),
             ToPlayer::Corrected(motion) => self.on_corrected(motion, out),
             ToPlayer::Contacts(replicas) => self.on_contacts(replicas, out),
+            ToPlayer::Load(load) => self.on_load(load, out),
+            ToPlayer::Leads => (), // Taken above: it may come from a replica that is not the home.
         }
         // Only now: `Entered` may just have made the sender the home.
         if self.home.is(from) {
@@ -439,10 +485,14 @@ impl Player {
             return; // The second answer to a question that was asked twice.
         }
         self.avatar.enter(avatar, motion);
+        if !self.home.is(from) {
+            // Another primary has its own load level, and tells it if it is not calm.
+            self.on_load(LoadLevel::Calm, out);
+        }
         self.home.move_to(from);
         self.search.end();
         self.timers.stop(PlayerTimer::Ask);
-        self.timers.set(PlayerTimer::Silence, self.now + SILENT);
+        self.timers.set(PlayerTimer::Silence, self.now + self.patience());
         let player = self.config.player;
         self.note(out, || Note::Entered { player });
         out.raise(PlayerEvent::Entered(avatar));
@@ -617,15 +667,18 @@ impl Player {
     /// A player that wakes late was busy or asleep itself: what the home said may not be read yet.
     fn on_silence(&mut self, is_late: bool, out: &mut PlayerOutbox) {
         let heard = self.home.heard();
-        let is_silent = SILENT <= self.now.since(heard);
+        let patience = self.patience();
+        let is_silent = patience <= self.now.since(heard);
         // Once per silence: a player that is always late must not wait for ever.
         if is_silent && is_late && self.home.excuse_silence() {
             return self.timers.set(PlayerTimer::Silence, self.now + LATE_MAX);
         }
-        if is_silent {
+        if is_silent && self.search.is_on() {
+            self.tell_search(out); // It asks by itself, and more and more rarely.
+        } else if is_silent {
             self.start_search(out);
         }
-        self.timers.set(PlayerTimer::Silence, if is_silent { self.now } else { heard } + SILENT);
+        self.timers.set(PlayerTimer::Silence, if is_silent { self.now } else { heard } + patience);
     }
 }
 

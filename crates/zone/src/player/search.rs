@@ -2,12 +2,18 @@
 
 use machine::{Rng, Span, Time};
 
-/// Time after which an unanswered question is asked again.
-pub(super) const ASK_EVERY: Span = Span::from_millis(100);
+/// Time after which an unanswered question is asked again, at first.
+const ASK_EVERY: Span = Span::from_millis(100);
 
 /// Number of questions that go to the home's zone only: mostly nothing is wrong but a lost datagram, and a world may
 /// have hundreds of zones.
 const NARROW_ROUNDS: u32 = 4;
+
+/// Number of questions after which the pauses grow: nothing answers, or a zone is too busy to.
+const PATIENT_ROUNDS: u32 = NARROW_ROUNDS + 4;
+
+/// The longest pause between two questions, without its random part.
+const ASK_EVERY_MAX: Span = Span::from_millis(1_600);
 
 /// Number of questions after which the player wants to reach hosts that are no contacts.
 const LONG_ROUNDS: u32 = NARROW_ROUNDS + 2;
@@ -76,7 +82,14 @@ impl HomeSearch {
     pub fn ask(&mut self, now: Time) -> Time {
         self.asked = now;
         self.rounds = self.rounds.saturating_add(1);
-        now + ASK_EVERY + Span::from_micros(self.rng.below(ASK_EVERY.as_micros() / 2))
+        let pause = self.pause();
+        now + pause + Span::from_micros(self.rng.below(pause.as_micros() / 2))
+    }
+
+    /// The shortest pause after the question that was asked last: it doubles when many were asked in vain.
+    pub fn pause(&self) -> Span {
+        let doublings = self.rounds.saturating_sub(PATIENT_ROUNDS).min(8);
+        ASK_EVERY.times(1 << doublings).min(ASK_EVERY_MAX)
     }
 
     pub const fn end(&mut self) {

@@ -3,16 +3,20 @@
 //!
 //! Nothing here runs in a real world. Each function is called from the one line that otherwise keeps its rule.
 
+use super::audience::Audience;
+use super::context::PrimaryContext;
 use super::execution::{FailedCall, Work};
 use super::turn::Turn;
 use crate::core::Core;
 use crate::leadership::Leadership;
+use crate::msg::ToPlayer;
 use crate::note::Execution;
-use crate::record::{Change, Record};
+use crate::record::{Change, Outcome, Record};
 use crate::replica::Transition;
 use crate::rule::{BrokenRules, Rule};
 use game::Call;
-use machine::Address;
+use machine::{Address, Time};
+use serde_bytes::ByteBuf;
 use space::Epoch;
 
 /// [`Rule::PromoteBySwap`] is broken: a backup that hears nothing takes over without a swap.
@@ -61,6 +65,21 @@ pub(crate) fn split_record(
     for (index, change) in (record.index..).zip(record.changes.clone()) {
         let part = Record { index, changes: vec![change], notices: Vec::new(), ..record.clone() };
         commit(part, execution.take());
+    }
+}
+
+/// [`Rule::LogBusyAnswers`] is broken: old actions are answered "busy" without a record. They stay where they wait, and are
+/// executed later.
+pub(super) fn answer_busy_unlogged(
+    cx: &mut PrimaryContext<'_>,
+    audience: &mut Audience,
+    client: Address,
+    cursor: u64,
+    old: Vec<(ByteBuf, Time)>,
+) {
+    for (number, (action, _)) in (cursor + 1..).zip(old) {
+        cx.send_client(client, ToPlayer::Result { number, outcome: Outcome::Busy, index: 0 });
+        audience.sessions.queue_action(client, number, action, cx.now());
     }
 }
 

@@ -31,8 +31,10 @@ mod players;
 mod replication;
 mod turn;
 
-use crate::core::{Core, DirectoryAnswer, DirectoryQuery, ReplicaOutbox, ReplicaTimer};
+use crate::carrier_update::CarrierUpdate;
+use crate::core::{Core, DirectoryAnswer, DirectoryQuery, ReplicaEvent, ReplicaOutbox, ReplicaTimer};
 use crate::leadership::Leadership;
+use crate::load_level::LoadMeter;
 use crate::msg::{BetweenReplicas, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::object_table::Object;
@@ -54,6 +56,7 @@ pub(crate) struct Primary {
     schedule: ThinkSchedule,
     replication: Replication,
     audience: Audience,
+    load: LoadMeter,
 }
 
 impl Primary {
@@ -66,11 +69,13 @@ impl Primary {
             schedule: ThinkSchedule::new(core.state.head),
             replication: Replication::alone(core, leadership),
             audience: Audience::new(core),
+            load: LoadMeter::default(),
         };
         let mut cx = it.ctx(core, out);
         let (epoch, head, hash) = (leadership.epoch, cx.core.log.head(), cx.core.state.hash());
         cx.note(|| Note::Leads { epoch, head, hash, alone: true });
         it.audience.show_all_to_carrier(&mut cx);
+        announce_leadership(&mut cx);
         // Before the first turn: no event may slip past a lock that the previous primary granted.
         it.coordination.restore_locks(cx.core);
         start_timers(cx.core);
@@ -113,7 +118,19 @@ impl Primary {
         let kept_from = self.replication.needed_after().min(progress).min(core.disk.written);
         let (pending_bytes, ahead) = (self.audience.unannounced.bytes(), self.audience.sessions.ahead());
         let (jobs, locks) = self.coordination.load();
-        ReplicaLoad { jobs, locks, pending_bytes, ahead, tail, needed: head - kept_from.min(head), progress }
+        let (needed, repeated_entries) =
+            (head - kept_from.min(head), self.audience.sessions.repeated_entries());
+        ReplicaLoad {
+            jobs,
+            locks,
+            pending_bytes,
+            ahead,
+            tail,
+            needed,
+            progress,
+            repeated_entries,
+            grace: Span::ZERO,
+        }
     }
 
     /// The ghosts, each with the zone that owns the object.
@@ -198,8 +215,8 @@ impl Primary {
                 self.on_acked(&mut cx, from, Acknowledgement { epoch, index, synced })
             }
             BetweenReplicas::Missing { after } => self.replication.on_missing(&mut cx, from, epoch, after),
-            BetweenReplicas::Heard { sent, synced } => {
-                self.replication.on_heard(&mut cx, (from, epoch), sent, synced);
+            BetweenReplicas::Heard { sent, synced, late, grace } => {
+                self.replication.on_heard(&mut cx, (from, epoch), (sent, synced), (late, grace));
                 self.advance(&mut cx); // The backup's disk may have caught up.
             }
             BetweenReplicas::LogEnd { epoch: last, index } => {
@@ -254,6 +271,23 @@ impl Primary {
         let next = self.replication.beacon(cx, self.audience.announced());
         self.follow_up(cx, next);
         self.advance(cx); // The disks may have caught up.
+        self.shed_load(cx);
+    }
+
+    /// Tells how loaded the primary is, and limits its players while it is late.
+    fn shed_load(&mut self, cx: &mut PrimaryContext<'_>) {
+        let (now, late) = (cx.now(), cx.core.lateness());
+        if let Some(level) = self.load.measure(now, late) {
+            cx.out.raise(ReplicaEvent::Load(level));
+            cx.update_carrier(CarrierUpdate::SetLoad(level));
+            cx.send_clients(self.audience.sessions.addresses(), ToPlayer::Load(level));
+            self.audience.load = level;
+        }
+        self.coordination.pace.measure(now, late);
+        if self.audience.sessions.has_paced() {
+            self.answer_old_actions(cx);
+            self.resume_paced(cx);
+        }
     }
 
     fn on_due(&mut self, cx: &mut PrimaryContext<'_>) {
@@ -312,6 +346,13 @@ impl Primary {
         self.replication.set_poses_paused(cx, false);
         self.in_turn(cx, |_, turn| turn.write_leadership());
     }
+}
+
+/// Tells every client that can be reached who leads: those of the zone need not wait for the silence of the one before.
+fn announce_leadership(cx: &mut PrimaryContext<'_>) {
+    let is_client = |it: &Address| (cx.core.config.zone_of)(*it).is_none();
+    let clients: Vec<_> = cx.core.links.keys().copied().filter(is_client).collect();
+    cx.send_clients(clients, ToPlayer::Leads);
 }
 
 fn start_timers(core: &mut Core) {

@@ -1,13 +1,14 @@
 //! The primary takes the messages of clients, which enter, act, move and leave.
 
-use super::Primary;
 use super::audience::ResumePoint;
 use super::context::PrimaryContext;
-use super::execution::{JoinRequest, Work, WorkKey, entrance_zone};
+use super::execution::{JoinRequest, Work, WorkKey, entrance_zone, may_refuse_actions};
+use super::{Primary, broken};
+use crate::config::BUSY_ANSWERS_MAX;
 use crate::core::{Core, ReplicaOutbox, ReplicaTimer};
 use crate::mesh::EntityId;
 use crate::msg::{Closed, FromPlayer, ToPlayer};
-use crate::record::{Cause, Change};
+use crate::record::{Cause, Change, Outcome};
 use crate::rule::Rule;
 use game::PlayerId;
 use game::config::NAME_MAX;
@@ -55,7 +56,9 @@ impl Primary {
         let cursor = cx.core.state.players.get(&player).map_or(0, |it| it.cursor);
         let is_next = number == cursor + 1 || !cx.enforces(Rule::ActionsInOrder);
         let is_backlogged = self.audience.is_backlogged();
-        if is_next && !is_backlogged && !self.coordination.is_busy(WorkKey::Player(player)) {
+        let is_busy = self.coordination.is_busy(WorkKey::Player(player));
+        let is_paced = is_next && !self.coordination.pace.allows(player, cx.now());
+        if is_next && !is_backlogged && !is_busy && !is_paced {
             let since = cx.now();
             self.in_turn(cx, |coordination, turn| {
                 coordination.run_action(turn, Work::Act { player, number, action }, since);
@@ -67,6 +70,9 @@ impl Primary {
             // `advance` looks for waiting actions only if one waits for room: others wait for an earlier action.
             if is_backlogged {
                 self.audience.sessions.wait_for_room();
+            }
+            if is_paced {
+                self.audience.sessions.wait_for_pace();
             }
             self.audience.sessions.queue_action(from, number, action, cx.now());
         }
@@ -100,6 +106,52 @@ impl Primary {
         });
     }
 
+    /// Runs the actions that waited for their player's bucket, if it holds enough again.
+    pub(super) fn resume_paced(&mut self, cx: &mut PrimaryContext<'_>) {
+        let waiting = self.audience.sessions.take_paced();
+        self.in_turn(cx, |coordination, turn| {
+            for address in waiting {
+                coordination.run_waiting_actions(turn, address);
+            }
+        });
+    }
+
+    /// Answers "busy" to the actions that have waited for their player's bucket for too long: all of them in one record,
+    /// which makes sure that no later primary executes them.
+    pub(super) fn answer_old_actions(&mut self, cx: &mut PrimaryContext<'_>) {
+        if self.audience.is_backlogged() {
+            return;
+        }
+        let now = cx.now();
+        let mut changes = Vec::new();
+        for address in self.audience.sessions.with_actions() {
+            let Some(player) = self.audience.sessions.player(address) else { continue };
+            let row = cx.core.state.players.get(&player);
+            let Some(mut number) = row.map(|it| it.cursor) else { continue };
+            if self.coordination.is_busy(WorkKey::Player(player))
+                || !may_refuse_actions(&cx.core.state, player)
+            {
+                continue;
+            }
+            let old = self.audience.sessions.take_old_actions(address, number, now);
+            if !cx.enforces(Rule::LogBusyAnswers) {
+                broken::answer_busy_unlogged(cx, &mut self.audience, address, number, old);
+                continue;
+            }
+            let acked = self.audience.sessions.acked(player);
+            for _ in old {
+                number += 1;
+                changes.push(Change::Acted { player, number, outcome: Outcome::Busy, acked });
+            }
+            if BUSY_ANSWERS_MAX <= changes.len() {
+                break; // The rest is answered in the next turn.
+            }
+        }
+        if !changes.is_empty() {
+            self.in_turn(cx, |_, turn| turn.write(Cause::Busy, changes));
+        }
+    }
+
     // Coming and going.
 
     fn on_enter(&mut self, cx: &mut PrimaryContext<'_>, join: JoinRequest) {
@@ -107,9 +159,15 @@ impl Primary {
         if self.audience.sessions.is_entering(from, player) {
             return; // Asked twice; the answer is on its way.
         }
+        let is_repeated = self.audience.sessions.is_in_over(cx.core, from, player, session);
+        if is_repeated && cx.enforces(Rule::RecogniseRepeatedEntries) {
+            // Nothing is lost over one link: the client has seen, or will see, all that it was sent.
+            return self.audience.tell_entered(cx, from);
+        }
         if self.coordination.is_busy(WorkKey::Player(player)) {
             return; // An event of the player is under way; the client asks again.
         }
+        self.audience.sessions.count_repeated_entry(is_repeated);
         let row = cx.core.state.players.get(&player);
         if row.is_some_and(|it| session < it.session) {
             return cx.send_client(from, ToPlayer::Closed(Closed::Superseded));

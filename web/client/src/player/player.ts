@@ -12,7 +12,7 @@
 import type { WorldClock } from "../clock.ts";
 import type { Motion, Vector } from "../motion.ts";
 import { type Key, type ObjectId, keyOf } from "../object.ts";
-import type { Closed, ToPlayer, Outcome, ShownObject, FromPlayer } from "../protocol.ts";
+import type { Closed, FromPlayer, LoadLevel, Outcome, ShownObject, ToPlayer } from "../protocol.ts";
 import { Actions, type Unanswered } from "./actions.ts";
 import { Avatar } from "./avatar.ts";
 import { Contacts } from "./contacts.ts";
@@ -26,6 +26,8 @@ import { Search } from "./search.ts";
 const MOVE_EVERY = 200;
 /** After this much silence, ms, the primary may be gone: the player asks the zone's replicas, then all replicas. */
 const SILENT = 400;
+/** The same for a zone that told that it is busy, ms: it is late, not gone. */
+const SILENT_BUSY = 1_500;
 /** A timer later than this, ms, means that the page itself was busy: messages may be unread, so the zone gets more time. */
 const LATE = 100;
 /** The most bytes of an action (crates/game/src/config.rs). */
@@ -70,7 +72,9 @@ export type PlayerEvent =
   /** The zone does not let the player in. */
   | { kind: "Closed"; why: Closed }
   /** The replicas whose hosts the client should be connected to; null: all hosts. */
-  | { kind: "Contacts"; replicas: Peer[] | null };
+  | { kind: "Contacts"; replicas: Peer[] | null }
+  /** The load level of the home has changed. */
+  | { kind: "Load"; load: LoadLevel };
 
 /** The order breaks ties between timers that are due together. */
 const TIMERS = ["ask", "move", "silence", "contacts"] as const;
@@ -89,6 +93,8 @@ export class Player {
   private readonly avatar = new Avatar();
   private readonly objects = new KnownObjects();
   private readonly echoes = new EchoTimer();
+  /** The load level of the home, as it told last. */
+  private load: LoadLevel = "Calm";
   /** True after the player left or was superseded: it sends nothing more and ignores all messages. */
   private closed = false;
 
@@ -265,11 +271,18 @@ export class Player {
 
   private onSilence(isLate: boolean): void {
     const { heard } = this.home;
-    const isSilent = SILENT <= this.now - heard;
+    const isSilent = this.patience <= this.now - heard;
     // Forgiven once per silence: a page whose timers are always late must not wait for ever.
     const isPatient = isSilent && isLate && this.home.forgive();
-    if (isSilent && !isPatient) this.startSearch();
-    this.timers.set("silence", isPatient ? this.now + LATE : (isSilent ? this.now : heard) + SILENT);
+    // A search that is on asks by itself, and more and more rarely.
+    if (isSilent && !isPatient && this.search.isOn) this.tellSearch();
+    else if (isSilent && !isPatient) this.startSearch();
+    this.timers.set("silence", isPatient ? this.now + LATE : (isSilent ? this.now : heard) + this.patience);
+  }
+
+  /** Time after which a silent home may have another primary, ms. */
+  private get patience(): number {
+    return this.load === "Calm" ? SILENT : SILENT_BUSY;
   }
 
   // The search for the primary.
@@ -295,13 +308,19 @@ export class Player {
   private startSearch(): void {
     if (this.closed) return;
     this.search.begin();
-    if (this.avatar.key !== null && this.search.tell()) this.out.raise({ kind: "Searching" });
+    this.tellSearch();
     this.ask();
+  }
+
+  /** Tells the owner of the search, once. */
+  private tellSearch(): void {
+    if (this.avatar.key !== null && this.search.tell()) this.out.raise({ kind: "Searching" });
   }
 
   // Messages from zones.
 
   private onMessage(from: Peer, zone: number, epoch: number, message: ToPlayer): void {
+    if (message.kind === "Leads") return this.onLeads(from, zone, epoch);
     if (message.kind === "Entered" || message.kind === "NotHere") this.links.learnZone(from, zone);
     if (this.home.isStale(from, zone, epoch, message, this.avatar.key)) return;
     if (this.home.peer === from || message.kind === "Entered") this.home.raiseEpoch(zone, epoch);
@@ -334,7 +353,30 @@ export class Player {
       case "Contacts":
         this.contacts.name(this.now, message.replicas.map(peerOf), this.links.all());
         return this.showContacts();
+      case "Load":
+        return this.onLoad(message.load);
+      case "Leads":
+        return; // Taken by `onMessage`: it may come from a replica that is not the home.
     }
+  }
+
+  /**
+   * Another replica of the home's zone has become primary: the player asks now, before the search that its predecessor's silence
+   * would begin.
+   */
+  private onLeads(from: Peer, zone: number, epoch: number): void {
+    this.links.learnZone(from, zone);
+    const isNews = this.avatar.key !== null && zone === this.home.zone && this.home.epoch < epoch;
+    if (!isNews || this.home.peer === from || this.closed) return;
+    this.home.peer = null;
+    this.search.begin();
+    this.ask();
+  }
+
+  private onLoad(load: LoadLevel): void {
+    if (this.load === load) return;
+    this.load = load;
+    this.out.raise({ kind: "Load", load });
   }
 
   /** Tells the owner the contacts, and sets the timer for the next one that is given up. */
@@ -350,10 +392,12 @@ export class Player {
     const key = keyOf(avatar);
     if (this.home.peer === from && !this.search.isOn && this.avatar.key === key) return;
     this.avatar.enter(key, motion);
+    // Another primary has its own load level, and tells it if it is not calm.
+    if (this.home.peer !== from) this.onLoad("Calm");
     this.home.peer = from;
     this.search.end();
     this.timers.delete("ask");
-    this.timers.set("silence", this.now + SILENT);
+    this.timers.set("silence", this.now + this.patience);
     this.out.raise({ kind: "Entered", avatar });
     this.actions.unanswered.forEach((it) => this.sendAct(it));
     this.sendMove();

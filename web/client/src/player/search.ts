@@ -1,9 +1,13 @@
 // The state of the search for a replica that lets the player in.
 
-/** Time between two rounds of questions, ms. */
+/** Time between two rounds of questions, ms, at first. */
 const ASK_EVERY = 100;
+/** The longest pause between two rounds, ms, without its random part. */
+const ASK_EVERY_MAX = 1_600;
 /** Rounds that ask only the home's zone: mostly only a datagram was lost, and there may be hundreds of zones. */
 const NARROW_ROUNDS = 4;
+/** Rounds after which the pauses grow: nothing answers, or a zone is too busy to. */
+const PATIENT_ROUNDS = NARROW_ROUNDS + 4;
 /** Rounds after which the player wants to reach hosts that are no contacts. */
 const LONG_ROUNDS = NARROW_ROUNDS + 2;
 
@@ -59,7 +63,13 @@ export class Search {
   ask(now: number): number {
     this.asked = now;
     this.rounds++;
-    return now + ASK_EVERY + (this.chance() * ASK_EVERY) / 2;
+    return now + this.pause + (this.chance() * this.pause) / 2;
+  }
+
+  /** The shortest pause after the last round, ms: it doubles when many rounds were in vain. */
+  private get pause(): number {
+    const doublings = Math.min(Math.max(this.rounds - PATIENT_ROUNDS, 0), 8);
+    return Math.min(ASK_EVERY * 2 ** doublings, ASK_EVERY_MAX);
   }
 
   end(): void {

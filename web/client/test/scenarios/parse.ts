@@ -3,7 +3,7 @@
 import { type Motion, REST } from "../../src/motion.ts";
 import type { ObjectId } from "../../src/object.ts";
 import type { Peer } from "../../src/player/links.ts";
-import type { Address, Closed, ToPlayer, Outcome, ShownObject } from "../../src/protocol.ts";
+import type { Address, Closed, LoadLevel, Outcome, ShownObject, ToPlayer } from "../../src/protocol.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -88,6 +88,13 @@ function closedOf(text: string): Closed {
   return why;
 }
 
+function loadOf(text: string): LoadLevel {
+  const levels: Record<string, LoadLevel> = { calm: "Calm", busy: "Busy", overloaded: "Overloaded" };
+  const level = levels[text];
+  if (level === undefined) throw new Error(`${text} is no load level`);
+  return level;
+}
+
 /** The words of a message: a kind, its argument, and `key=value` pairs. */
 export interface Fields {
   plain: string[];
@@ -124,6 +131,10 @@ export function toPlayerOf(fields: Fields): ToPlayer {
       return { kind: "Closed", why: closedOf(about) };
     case "contacts":
       return { kind: "Contacts", replicas: all("replica").map(addressOf) };
+    case "load":
+      return { kind: "Load", load: loadOf(about) };
+    case "leads":
+      return { kind: "Leads" };
     case "corrected":
       return { kind: "Corrected", motion: motionOf(about) };
     case "moved": {

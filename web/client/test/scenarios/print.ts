@@ -70,6 +70,8 @@ export function eventText(it: Exclude<PlayerEvent, { kind: "Sight" | "Seen" | "H
       return `corrected ${motionText(it.motion)}`;
     case "Closed":
       return `closed ${it.why.toLowerCase()}`;
+    case "Load":
+      return `load ${it.load.toLowerCase()}`;
     case "Contacts":
       return `contacts ${it.replicas === null ? "all" : [...it.replicas].sort(order(":")).join(" ")}`;
   }

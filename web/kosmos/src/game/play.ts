@@ -115,7 +115,7 @@ export class Play {
     this.visit.abort();
     this.trade.close();
     document.body.classList.remove("dead");
-    $("fallen").hidden = $("pill").hidden = true;
+    $("fallen").hidden = $("pill").hidden = $("crowded").hidden = true;
   }
 
   walk(x: number, y: number): void {
@@ -295,6 +295,7 @@ export class Play {
 
   private showLost(now: number): void {
     this.lostAt = this.world.state === "playing" ? null : (this.lostAt ?? now);
+    $("crowded").hidden = this.world.loadLevel === "Calm" || this.world.state !== "playing";
     $("pill").hidden = this.lostAt === null || now - this.lostAt < PILL_AFTER || this.world.state === "over";
   }
 

@@ -6,7 +6,6 @@
 mod parse;
 mod print;
 
-use super::search::ASK_EVERY;
 use super::{Player, PlayerCommand, PlayerConfig, PlayerOutbox, PlayerTimer};
 use crate::rule::BrokenRules;
 use game::PlayerId;
@@ -178,7 +177,8 @@ impl PlayerBench {
     /// the protocol, so it is run as if the shortest one was drawn.
     fn take_jitter_off(&mut self) {
         if self.player.timers.at(PlayerTimer::Ask).is_some() {
-            self.player.timers.set(PlayerTimer::Ask, self.player.search.asked() + ASK_EVERY);
+            let at = self.player.search.asked() + self.player.search.pause();
+            self.player.timers.set(PlayerTimer::Ask, at);
         }
     }
 

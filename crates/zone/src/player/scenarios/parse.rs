@@ -1,5 +1,6 @@
 //! Parses the steps of a table.
 
+use crate::load_level::LoadLevel;
 use crate::msg::{Closed, ShownObject, ToPlayer, ZoneMsg};
 use crate::player::PlayerCommand;
 use crate::record::Outcome;
@@ -78,6 +79,15 @@ fn closed(text: &str) -> Closed {
     }
 }
 
+fn load(text: &str) -> LoadLevel {
+    match text {
+        "calm" => LoadLevel::Calm,
+        "busy" => LoadLevel::Busy,
+        "overloaded" => LoadLevel::Overloaded,
+        _ => panic!("{text} is no load level"),
+    }
+}
+
 pub fn command(words: &[&str]) -> PlayerCommand {
     match *words {
         ["act", text] => PlayerCommand::Act(text.as_bytes().to_vec()),
@@ -137,6 +147,8 @@ pub fn message(from: Address, fields: &StepFields<'_>) -> ZoneMsg {
             let (generation, sequence) = pair(order, '.');
             ToPlayer::Moved { generation, sequence, time: fields.time() }
         }
+        ["load", level] => ToPlayer::Load(load(level)),
+        ["leads"] => ToPlayer::Leads,
         ["contacts"] => ToPlayer::Contacts(fields.list("replica", |it| link(it).0)),
         ["result", of, what] => ToPlayer::Result { number: number(of), outcome: outcome(what), index: 0 },
         _ => scene(&plain, fields),

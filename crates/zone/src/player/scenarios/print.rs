@@ -84,6 +84,7 @@ pub fn event(it: &PlayerEvent) -> String {
         PlayerEvent::Closed(Closed::Refused) => "closed refused".to_owned(),
         PlayerEvent::Busy => "busy".to_owned(),
         PlayerEvent::TooLong(bytes) => format!("too long: {bytes} bytes"),
+        PlayerEvent::Load(level) => format!("load {level:?}").to_lowercase(),
         PlayerEvent::Contacts(None) => "contacts all".to_owned(),
         PlayerEvent::Contacts(Some(replicas)) => {
             let replicas: Vec<_> = replicas.iter().map(|&it| peer(it)).collect();

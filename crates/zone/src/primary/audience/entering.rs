@@ -4,6 +4,7 @@
 use super::Audience;
 use super::sessions::{PendingAdmission, ResumePoint};
 use crate::carrier_update::CarrierUpdate;
+use crate::load_level::LoadLevel;
 use crate::msg::{Closed, ToPlayer};
 use crate::primary::context::PrimaryContext;
 use crate::record::{Index, Record};
@@ -32,7 +33,8 @@ impl Audience {
         self.detach(cx, from);
         let class = cx.core.state.objects.get(avatar).map_or(0, |it| cx.core.config.rules.class(&it.state));
         let entering = PendingAdmission { after: cx.core.log.head(), resume };
-        self.sessions.insert(from, player, (avatar, class), entering);
+        let link = cx.core.links.get(&from).copied();
+        self.sessions.insert((from, link), player, (avatar, class), entering);
     }
 
     /// Forgets a client; returns its player.
@@ -65,24 +67,35 @@ impl Audience {
 
     fn admit(&mut self, cx: &mut PrimaryContext<'_>, address: Address, resume: ResumePoint) {
         let Some((player, avatar)) = self.sessions.admit(address) else { return };
-        let row = cx.core.state.players.get(&player).filter(|it| it.avatar == Some(avatar));
-        let Some(cursor) = row.map(|it| it.cursor) else {
+        let Some(entered) = entered(cx, (player, avatar), resume.lost) else {
             // The avatar was removed before its player was in: the client asks again.
             cx.send_client(address, ToPlayer::NotHere { primary: Some(cx.core.config.me) });
             self.detach(cx, address);
             return;
         };
-        let known = cx.core.state.objects.get(avatar);
-        let (incarnation, motion) = known.map_or_else(Default::default, |it| (it.incarnation, it.motion));
-        let (time, lost) = (cx.world_now(), resume.lost);
-        cx.send_client(address, ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time });
+        cx.send_client(address, entered);
+        let time = cx.world_now();
         self.update_contacts(cx, address, avatar, time);
+        if self.load != LoadLevel::Calm {
+            cx.send_client(address, ToPlayer::Load(self.load));
+        }
         let objects = self.initial_view(cx, address, avatar);
         cx.send_client(address, ToPlayer::Sight { index: self.announced(), objects });
         cx.update_carrier(CarrierUpdate::Subscribe(address, avatar));
         // A client that has seen records that are lost shares no past with this log: it starts from its view.
         if 0 < resume.index && !resume.lost {
             self.tell_missed(cx, address, resume.index);
+        }
+    }
+
+    /// Answers a client that asks to enter although its player is in.
+    pub(in crate::primary) fn tell_entered(&self, cx: &mut PrimaryContext<'_>, address: Address) {
+        let (Some(player), Some(avatar)) = (self.sessions.player(address), self.sessions.avatar(address))
+        else {
+            return;
+        };
+        if let Some(entered) = entered(cx, (player, avatar), false) {
+            cx.send_client(address, entered);
         }
     }
 
@@ -114,4 +127,17 @@ impl Audience {
             }
         }
     }
+}
+
+/// The message that lets a player in, whose avatar this is; `None` if it is not any more.
+fn entered(
+    cx: &mut PrimaryContext<'_>,
+    (player, avatar): (PlayerId, ObjectId),
+    lost: bool,
+) -> Option<ToPlayer> {
+    let row = cx.core.state.players.get(&player).filter(|it| it.avatar == Some(avatar));
+    let cursor = row?.cursor;
+    let known = cx.core.state.objects.get(avatar);
+    let (incarnation, motion) = known.map_or_else(Default::default, |it| (it.incarnation, it.motion));
+    Some(ToPlayer::Entered { avatar, incarnation, lost, motion, cursor, time: cx.world_now() })
 }

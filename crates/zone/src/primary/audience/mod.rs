@@ -18,6 +18,7 @@ mod sessions;
 mod unannounced;
 
 use crate::core::Core;
+use crate::load_level::LoadLevel;
 use crate::object_table::ObjectTable;
 use crate::record::{Index, Record};
 use borders::Borders;
@@ -41,6 +42,8 @@ pub(super) struct Audience {
     pub(super) motions: Motions,
     /// The clients of players whose avatars come from another zone, until the record that takes the avatar is safe.
     arrivals: BTreeMap<PlayerId, Address>,
+    /// The primary's load level, which clients are told when they are let in.
+    pub(super) load: LoadLevel,
 }
 
 impl Audience {
@@ -55,6 +58,7 @@ impl Audience {
             borders: Borders::new(&core.config),
             motions: Motions::default(),
             arrivals: BTreeMap::new(),
+            load: LoadLevel::Calm,
         }
     }
 

@@ -1,10 +1,10 @@
 //! The clients of a zone: their addresses, players and avatars, the results they acknowledged, the actions that wait.
 
-use crate::config::AHEAD_MAX;
+use crate::config::{AHEAD_MAX, BUSY_AFTER};
 use crate::core::Core;
 use crate::record::Index;
 use game::{PlayerId, Viewer};
-use machine::{Address, Time};
+use machine::{Address, LinkNumber, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, ObjectId, ZoneId};
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 struct ClientSession {
     player: PlayerId,
+    /// The link over which the client entered.
+    link: Option<LinkNumber>,
     avatar: ObjectId,
     /// The class of the avatar, by which the game decides what its player may see.
     class: u8,
@@ -65,6 +67,10 @@ pub(in crate::primary) struct Sessions {
     is_awaited: bool,
     /// True if actions wait because too many bytes are not safe yet.
     waits_for_room: bool,
+    /// True if actions wait for their player's bucket.
+    waits_for_pace: bool,
+    /// Number of entries that were served in full although the player was in over the same link.
+    repeated_entries: u64,
 }
 
 impl Sessions {
@@ -115,19 +121,45 @@ impl Sessions {
         self.by_address.get(&from).is_some_and(|it| it.player == player && it.entering.is_some())
     }
 
+    /// Returns whether this player is in with this session, over the link that the client has now.
+    pub(in crate::primary) fn is_in_over(
+        &self,
+        core: &Core,
+        from: Address,
+        player: PlayerId,
+        session: u64,
+    ) -> bool {
+        let is_in = |it: &&ClientSession| it.player == player && it.entering.is_none();
+        let Some(client) = self.by_address.get(&from).filter(is_in) else { return false };
+        let row = core.state.players.get(&player);
+        client.link.is_some()
+            && client.link == core.links.get(&from).copied()
+            && row.is_some_and(|it| it.present && it.session == session && it.avatar == Some(client.avatar))
+    }
+
+    /// Counts an entry that is served in full, if it is a repeated one.
+    pub(in crate::primary) fn count_repeated_entry(&mut self, is_repeated: bool) {
+        self.repeated_entries += u64::from(is_repeated);
+    }
+
+    pub(in crate::primary) const fn repeated_entries(&self) -> u64 {
+        self.repeated_entries
+    }
+
     // Coming and going.
 
     /// Binds a client to a player. `admit` lets the player in later.
     pub(super) fn insert(
         &mut self,
-        from: Address,
+        (from, link): (Address, Option<LinkNumber>),
         player: PlayerId,
         avatar: (ObjectId, u8),
         entering: PendingAdmission,
     ) {
         let (avatar, class) = avatar;
         let entering = Some(entering);
-        let client = ClientSession { player, avatar, class, entering, acked: 0, ahead: BTreeMap::new() };
+        let client =
+            ClientSession { player, link, avatar, class, entering, acked: 0, ahead: BTreeMap::new() };
         self.is_awaited = true;
         self.by_address.insert(from, client);
         self.by_player.insert(player, from);
@@ -249,10 +281,46 @@ impl Sessions {
 
     /// Takes the clients whose actions wait, if any waited for room.
     pub(in crate::primary) fn take_waiting_for_room(&mut self) -> Vec<Address> {
-        if !std::mem::take(&mut self.waits_for_room) {
-            return Vec::new();
-        }
+        if std::mem::take(&mut self.waits_for_room) { self.with_actions() } else { Vec::new() }
+    }
+
+    /// Notes that actions wait for their player's bucket.
+    pub(in crate::primary) const fn wait_for_pace(&mut self) {
+        self.waits_for_pace = true;
+    }
+
+    /// Returns whether actions wait for their player's bucket.
+    pub(in crate::primary) const fn has_paced(&self) -> bool {
+        self.waits_for_pace
+    }
+
+    /// Takes the clients with waiting actions, if any waits for its player's bucket.
+    pub(in crate::primary) fn take_paced(&mut self) -> Vec<Address> {
+        if std::mem::take(&mut self.waits_for_pace) { self.with_actions() } else { Vec::new() }
+    }
+
+    /// The clients with waiting actions.
+    pub(in crate::primary) fn with_actions(&self) -> Vec<Address> {
         let waits = self.by_address.iter().filter(|(_, it)| !it.ahead.is_empty());
         waits.map(|(&address, _)| address).collect()
+    }
+
+    /// Takes the actions that follow the cursor without a gap and have waited for too long, in their order.
+    pub(in crate::primary) fn take_old_actions(
+        &mut self,
+        from: Address,
+        cursor: u64,
+        now: Time,
+    ) -> Vec<(ByteBuf, Time)> {
+        let Some(client) = self.by_address.get_mut(&from) else { return Vec::new() };
+        client.ahead.retain(|&number, _| cursor < number);
+        let mut old = Vec::new();
+        while let Some(next) = client.ahead.first_entry()
+            && *next.key() == cursor + 1 + old.len() as u64
+            && BUSY_AFTER < now.since(next.get().1)
+        {
+            old.push(next.remove());
+        }
+        old
     }
 }

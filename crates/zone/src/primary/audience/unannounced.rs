@@ -1,7 +1,7 @@
 //! Records that are committed and not announced yet.
 
 use crate::config::UNACKED_BYTES_MAX;
-use crate::record::{Cause, Change, Index, Record};
+use crate::record::{Change, Index, Record};
 use game::PlayerId;
 use rustc_hash::FxHashMap;
 use space::ObjectId;
@@ -46,7 +46,8 @@ impl UnannouncedRecords {
 
     /// Returns whether the result of an action waits to be announced.
     pub(in crate::primary) fn answers(&self, player: PlayerId, number: u64) -> bool {
-        self.records.iter().any(|it| it.0.cause == Cause::Act(player, number))
+        let answers = |it: &Change| matches!(it, Change::Acted { player: of, number: it, .. } if (*of, *it) == (player, number));
+        self.records.iter().any(|(record, _)| record.changes.iter().any(answers))
     }
 
     /// Adds a committed record of so many bytes.

@@ -1,5 +1,6 @@
 //! Coordination: when work may be executed, and how zones agree on events that touch several of them.
 //!
+//! - `action_pace`: how many actions of one player a primary executes that is late.
 //! - `perform`: work is executed at once if nothing is in the way; otherwise it becomes a job.
 //! - `jobs`, `attempt`: this zone as the coordinator of an event that needs locks, here or in other zones.
 //! - `grants`: this zone as the grantor of locks for events that other zones decide.
@@ -9,6 +10,7 @@
 //!
 //! `execution` executes work and writes its records: everything here works on a [`Turn`].
 
+mod action_pace;
 mod attempt;
 mod due;
 mod grants;
@@ -24,6 +26,7 @@ use crate::core::Core;
 use crate::locks::{LockClaim, LockHolder, Locks};
 use crate::record::Index;
 use crate::rule::Rule;
+use action_pace::ActionPace;
 use grants::Grants;
 use jobs::Jobs;
 use post::PostDelivery;
@@ -42,6 +45,7 @@ pub(super) struct Coordination {
     grants: Grants,
     transfers: Transfers,
     pub(super) post: PostDelivery,
+    pub(super) pace: ActionPace,
 }
 
 impl Coordination {

@@ -23,7 +23,13 @@ impl Coordination {
         let objects = &turn.cx.core.state.objects;
         // `is_empty` first: without locks, which is the rule, there is nothing to search.
         let free = self.locks.is_empty() || !self.locks.blocks(&reach.claim(), objects, now);
-        if reach.zones == [turn.cx.zone()] && free {
+        let is_here = reach.zones == [turn.cx.zone()];
+        if let Work::Act { player, .. } = &work {
+            // An event of several zones costs each of them messages and records.
+            let price = if is_here { 1 } else { 2 * reach.zones.len() as u64 };
+            self.pace.charge(*player, turn.cx.now(), price);
+        }
+        if is_here && free {
             let executed = match reach.refused {
                 Some(why) => Err(FailedCall::refused(why)),
                 None => turn.execute(call.call(), reach.scope),
@@ -58,6 +64,9 @@ impl Coordination {
             let Some(player) = turn.audience.sessions.player(from) else { return };
             if self.is_busy(WorkKey::Player(player)) {
                 return;
+            }
+            if !self.pace.allows(player, turn.cx.now()) {
+                return turn.audience.sessions.wait_for_pace();
             }
             let cursor = turn.cx.core.state.players.get(&player).map_or(0, |it| it.cursor);
             let Some((action, since)) = turn.audience.sessions.take_next_action(from, cursor) else { return };

@@ -26,4 +26,4 @@ pub(super) use execute::{ExecutedCall, FailedCall, JointEvent};
 pub(super) use letters::{entrance_zone, posted};
 pub(super) use plan::{EventReach, VisibleObjects, strayed_to, transfer_reach, wider};
 pub(super) use think_schedule::ThinkSchedule;
-pub(super) use work::{JoinRequest, Work, WorkKey, may_be_refused};
+pub(super) use work::{JoinRequest, Work, WorkKey, may_be_refused, may_refuse_actions};

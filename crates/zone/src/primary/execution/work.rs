@@ -130,6 +130,12 @@ fn is_over(join: &JoinRequest, state: &ZoneState) -> bool {
 /// zone may already hold the player's cursor.
 pub(in crate::primary) fn may_be_refused(state: &ZoneState, work: &Work) -> bool {
     let Work::Act { player, number, .. } = work else { return false };
-    let Some(row) = state.players.get(player).filter(|it| it.cursor + 1 == *number) else { return false };
-    row.avatar.is_some_and(|it| !state.mesh.offered.contains_key(&it))
+    let is_next = state.players.get(player).is_some_and(|it| it.cursor + 1 == *number);
+    is_next && may_refuse_actions(state, *player)
+}
+
+/// Returns whether actions of a player may be refused without a lock.
+pub(in crate::primary) fn may_refuse_actions(state: &ZoneState, player: PlayerId) -> bool {
+    let avatar = state.players.get(&player).and_then(|it| it.avatar);
+    avatar.is_some_and(|it| !state.mesh.offered.contains_key(&it))
 }

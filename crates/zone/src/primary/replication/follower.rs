@@ -1,7 +1,7 @@
 //! The follower: the replica that gets the primary's records. It is the backup, or is to become it.
 
 use crate::record::Index;
-use machine::{Address, Time};
+use machine::{Address, Span, Time};
 use space::Epoch;
 
 /// The backup, or a replica that is brought up to date to become it.
@@ -18,6 +18,9 @@ pub(super) struct Follower {
     pub(super) synced: Index,
     /// When the follower was last known to be alive.
     pub(super) heard: Time,
+    /// How late it is, and for how long it waits for a silent primary, as it told last.
+    pub(super) late: Span,
+    pub(super) grace: Span,
     /// When it was last sent an invitation to follow, or a part of a snapshot.
     pub(super) invited: Time,
 }
@@ -34,7 +37,18 @@ pub(in crate::primary) struct Acknowledgement {
 
 impl Follower {
     pub(super) const fn new(address: Address, at: Index, since: Epoch, now: Time) -> Self {
-        Self { address, since, confirmed: false, sent: at, acked: at, synced: 0, heard: now, invited: now }
+        Self {
+            address,
+            since,
+            confirmed: false,
+            sent: at,
+            acked: at,
+            synced: 0,
+            heard: now,
+            late: Span::ZERO,
+            grace: Span::ZERO,
+            invited: now,
+        }
     }
 
     /// Notes how far the follower's disk is. A datagram of an earlier epoch may be about other records.

@@ -9,6 +9,7 @@ use super::context::PrimaryContext;
 use crate::carrier_update::CarrierUpdate;
 use crate::config::{APPEND_BYTES_MAX, Durability, LATE_MAX, UNSYNCED_MAX};
 use crate::core::{Core, DirectoryQuery, ReplicaTimer};
+use crate::lateness::{EXTENSION_MAX, extended};
 use crate::leadership::Leadership;
 use crate::msg::BetweenReplicas;
 use crate::primary::broken;
@@ -16,7 +17,7 @@ use crate::record::Index;
 use crate::rule::Rule;
 pub(super) use follower::Acknowledgement;
 use follower::{Follower, NamingStage, ReplicationMode};
-use machine::{Address, Lane, Time};
+use machine::{Address, Lane, Span, Time};
 use serde_bytes::ByteBuf;
 use space::{Epoch, ObjectId};
 use std::collections::BTreeSet;
@@ -283,11 +284,22 @@ impl Replication {
         // since the invitation counts.
         let since = if follower.confirmed { follower.heard } else { follower.invited };
         let (address, silence) = (follower.address, now.since(since));
-        cx.send_replica(address, Core::latest_lane(0), BetweenReplicas::Beacon { sent: now });
+        let late = cx.core.lateness();
+        // As the grace of the backup grows with this primary's lateness, so does the time in which it still leads; and it
+        // must not give up a backup before that could take over.
+        let more = follower
+            .grace
+            .as_micros()
+            .saturating_sub(timing.grace.as_micros())
+            .min(EXTENSION_MAX.as_micros());
+        let lease = timing.lease + Span::from_micros(more / 2);
+        let patience =
+            extended(timing.patience, follower.late.max(late)).max(timing.patience + Span::from_micros(more));
+        cx.send_replica(address, Core::latest_lane(0), BetweenReplicas::Beacon { sent: now, late });
         if let ReplicationMode::Paired(_) = self.mode {
-            self.set_poses_paused(cx, timing.lease < silence);
+            self.set_poses_paused(cx, lease < silence);
         }
-        if timing.patience < silence { self.lose_follower(cx, announced) } else { FollowUp::Nothing }
+        if patience < silence { self.lose_follower(cx, announced) } else { FollowUp::Nothing }
     }
 
     /// The follower answers a beacon.
@@ -295,11 +307,12 @@ impl Replication {
         &mut self,
         cx: &mut PrimaryContext<'_>,
         (from, epoch): (Address, Epoch),
-        sent: Time,
-        synced: Index,
+        (sent, synced): (Time, Index),
+        (late, grace): (Span, Span),
     ) {
         let Some(follower) = self.mode.follower().filter(|it| it.address == from) else { return };
         follower.note_synced(synced, epoch);
+        (follower.late, follower.grace) = (late, grace);
         // The follower was alive when it got the beacon, at the earliest when that was sent: a slow answer proves no
         // more.
         follower.heard = follower.heard.max(sent.min(cx.now()));

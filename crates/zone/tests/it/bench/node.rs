@@ -79,6 +79,7 @@ impl BenchWorld {
             ReplicaEvent::Fault(why) => self.say(format!("{name} reports a mistake of the game: {why}")),
             ReplicaEvent::Broken(why) => self.say(format!("{name} stops for good: {why}")),
             ReplicaEvent::Note(note) => self.on_note(address, note),
+            ReplicaEvent::Load(level) => self.say(format!("{name} is {}", words::load(level))),
             _ => (), // Updates for the carrier of poses, which the bench lacks.
         }
     }

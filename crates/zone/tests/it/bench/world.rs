@@ -165,6 +165,7 @@ impl BenchWorld {
             PlayerEvent::Corrected(motion) => format!("{name} is set back to {}", motion.position),
             PlayerEvent::Closed(why) => format!("{name} is turned away, {}", words::closed(why)),
             PlayerEvent::Busy => format!("{name} has too many actions under way"),
+            PlayerEvent::Load(level) => format!("{name} hears that the zone is {}", words::load(level)),
             // The message that names them is shown on request.
             PlayerEvent::Contacts(_) | PlayerEvent::TooLong(_) | PlayerEvent::Note(_) => return,
         };

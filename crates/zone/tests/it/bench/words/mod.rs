@@ -4,7 +4,7 @@ mod mesh;
 mod msg;
 mod record;
 
-pub use msg::closed;
+pub use msg::{closed, load};
 
 use super::game::{NumbersLetter, TableObject};
 use super::names::{self, TableNames};

@@ -3,7 +3,7 @@
 use super::{list, log_end, object_state, outcome, range, said};
 use crate::bench::game::NumbersAction;
 use crate::bench::names::{self, TableNames};
-use zone::{BetweenReplicas, Closed, FromPlayer, ShownObject, ToPlayer, ZoneMsg};
+use zone::{BetweenReplicas, Closed, FromPlayer, LoadLevel, ShownObject, ToPlayer, ZoneMsg};
 
 impl TableNames {
     pub fn msg(&self, msg: &ZoneMsg) -> String {
@@ -61,8 +61,18 @@ impl TableNames {
             ToPlayer::Contacts(replicas) => {
                 format!("your contacts are {}", list(replicas.iter().map(|&it| self.machine(it))))
             }
+            ToPlayer::Load(level) => format!("the zone is {}", load(*level)),
+            ToPlayer::Leads => "this replica leads".to_owned(),
             ToPlayer::Corrected(motion) => format!("corrected, you are at {}", motion.position),
         }
+    }
+}
+
+pub fn load(level: LoadLevel) -> &'static str {
+    match level {
+        LoadLevel::Calm => "calm",
+        LoadLevel::Busy => "busy",
+        LoadLevel::Overloaded => "overloaded",
     }
 }
 

@@ -30,6 +30,7 @@ impl TableNames {
             Cause::Think(object) => Some(format!("{} thinks", self.object(object))),
             Cause::Joint(it) => Some(format!("{} applied", event(it))),
             Cause::Checkpoint => Some("checkpoint".to_owned()),
+            Cause::Busy => Some("too old".to_owned()),
             _ => None,
         };
         let notices = record.notices.iter().map(|it| format!("says \"{}\"", said(&it.1)));
