@@ -23,8 +23,8 @@ pub struct EngineConfig {
     pub budget: Option<Budget>,
     /// Bytes that an update costs a budget, unless [`Engine::weigh`] sets another number.
     pub update_bytes: u32,
-    /// The longest time without an update of a subject that has not changed ([`Engine::change`]) since the observer got two of it;
-    /// `None` to send those as often as all others.
+    /// The least time between two updates of a subject that has not changed ([`Engine::change`]) since the observer got two of
+    /// it; low relevance or the budget makes it longer. `None` to send those as often as all others.
     pub unchanged: Option<Span>,
     /// Number of groups of observers, at least 1. Each has ticks of its own ([`Engine::tick_group`]), so that a server need not
     /// send to all its clients in one moment.

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use space::{Distance, Partition, Polygon, ZoneId};
 use std::sync::Arc;
 
-/// Results kept for a player who does not acknowledge them. A player has at most [`UNACKED_MAX`] actions out.
+/// Results kept for a player who does not acknowledge them. A player has at most [`UNANSWERED_MAX`] actions out.
 pub const KEPT_MAX: usize = 256;
 
 /// Actions a player may have sent without hearing their result. More would only wait at the zone.
-pub const UNACKED_MAX: usize = 64;
+pub const UNANSWERED_MAX: usize = 64;
 
 /// An action that waited for its player's bucket for this long is answered "busy": its player learns soon that the world is
 /// crowded.
@@ -28,7 +28,7 @@ pub const APPEND_BYTES_MAX: usize = 64 * 1024;
 
 /// The most bytes of records that are committed and not announced. At the limit the zone takes no actions, and no post,
 /// until some are safe: what it took would only wait, and its log would grow without end.
-pub const UNACKED_BYTES_MAX: usize = 8 * 1024 * 1024;
+pub const UNANNOUNCED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The most bytes of records in one append to the disk: half of what the store takes at once.
 pub const DISK_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -102,7 +102,7 @@ pub enum Durability {
     Synced,
     /// The backup has it in memory before, both disks soon after.
     Batched,
-    /// The backup has it in memory before, disks about once per second: a full stop may lose that second.
+    /// The backup has it in memory before, disks about once per second: a full stop may lose the last second or two.
     Lazy,
 }
 

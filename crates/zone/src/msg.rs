@@ -115,7 +115,8 @@ pub enum FromPlayer {
         session: u64,
         /// Display name of the player.
         name: String,
-        /// The last record of this zone that the player heard of, and in which epoch, to be sent what it missed.
+        /// The last record that the player has received from its home, with the home's zone and epoch. That zone sends what
+        /// the player missed; any other zone ignores it.
         seen: Option<(ZoneId, Epoch, Index)>,
     },
     /// Asks the zone for an action.

@@ -233,7 +233,7 @@ pub enum Change {
         /// Number among the items from that zone.
         number: u64,
     },
-    /// An object is offered to another zone. Until it is answered nothing happens to the object.
+    /// An object is offered to another zone. Until the offer is answered no event touches the object here (moves still count).
     Offered {
         /// The object that is offered.
         object: ObjectId,

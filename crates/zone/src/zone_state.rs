@@ -100,7 +100,7 @@ pub struct Location {
 pub struct MeshState {
     /// Locks of events that other zones decide.
     pub grants: BTreeMap<EventId, GrantedLock>,
-    /// Objects that are offered to another zone: nothing happens to them.
+    /// Objects that are offered to another zone: no event touches them here (moves still count).
     pub offered: BTreeMap<ObjectId, ZoneId>,
     /// Outgoing post by receiving zone.
     pub post: BTreeMap<ZoneId, OutgoingPost>,

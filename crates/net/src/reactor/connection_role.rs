@@ -410,7 +410,8 @@ where
         }
     }
 
-    /// Asks the host at the far end for a sign of life. It has a quarter of a second.
+    /// Probes the host at the far end. The host has a quarter of a second to answer, or four round trips if that is longer. A
+    /// connection younger than `PROBE_FROM_AGE` is not probed.
     pub fn probe(&mut self, now: Time, framed: &FramedConnection) {
         let Self::Dialed(dialed) = self else { return };
         if dialed.probe.is_some() || now < dialed.since + PROBE_FROM_AGE {

@@ -13,8 +13,9 @@ use zone::{CarrierUpdate, LoadLevel};
 /// a host's reactor busy for 20 ms, and every action that arrives meanwhile would wait.
 const GROUPS: usize = 5;
 
-/// Interval at which the pose of an object is sent that keeps its motion: a pose is a trajectory, and a client that has it knows
-/// where the object is. New motions are sent as often as relevance says, and twice at least, because a datagram may be lost.
+/// Least interval between two poses of an object that keeps its motion, to one observer that was sent the motion twice: a pose is
+/// a trajectory, and a client that has it knows where the object is. New motions are sent as often as relevance says, and twice at
+/// least, because a datagram may be lost.
 const UNCHANGED_EVERY: Span = Span::from_millis(1_000);
 
 /// A carrier that sends every pose itself.

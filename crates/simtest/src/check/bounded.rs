@@ -5,7 +5,7 @@ use crate::violation::Violations;
 use machine::{Address, Span};
 use std::collections::BTreeMap;
 use zone::ReplicaLoad;
-use zone::config::{AHEAD_MAX, TAIL_MAX, UNACKED_BYTES_MAX};
+use zone::config::{AHEAD_MAX, TAIL_MAX, UNANNOUNCED_BYTES_MAX};
 
 const NAME: &str = "bounded";
 
@@ -54,7 +54,7 @@ impl BoundedChecker {
                 format!("{host:?} showed everything to players who were in, {repeated_entries} times"),
             );
         }
-        if UNACKED_BYTES_MAX + SLACK_BYTES < pending_bytes {
+        if UNANNOUNCED_BYTES_MAX + SLACK_BYTES < pending_bytes {
             out.add(NAME, format!("{pending_bytes} bytes of records wait in {host:?}"));
         }
         if AHEAD_MAX < ahead {
@@ -83,7 +83,7 @@ mod tests {
     const FULL: ReplicaLoad = ReplicaLoad {
         jobs: 0,
         locks: 0,
-        pending_bytes: UNACKED_BYTES_MAX,
+        pending_bytes: UNANNOUNCED_BYTES_MAX,
         ahead: AHEAD_MAX,
         tail: TAIL_MAX as u64 + SLACK_RECORDS + 5,
         needed: 5,
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_queue_has_its_limit() {
-        let bytes = ReplicaLoad { pending_bytes: UNACKED_BYTES_MAX + SLACK_BYTES + 1, ..FULL };
+        let bytes = ReplicaLoad { pending_bytes: UNANNOUNCED_BYTES_MAX + SLACK_BYTES + 1, ..FULL };
         assert!(violations(&[bytes])[0].contains("bytes of records wait"));
         assert!(violations(&[ReplicaLoad { ahead: 65, ..FULL }])[0].contains("65 actions of one player"));
         let patient = ReplicaLoad { grace: GRACE_MAX + Span::from_millis(1), ..FULL };

@@ -1,6 +1,6 @@
 //! The player's actions: numbered for the zone, kept until they are answered.
 
-use crate::config::UNACKED_MAX;
+use crate::config::UNANSWERED_MAX;
 use machine::Time;
 use serde_bytes::ByteBuf;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl Actions {
 
     /// Whether as many actions wait for their results as the zone keeps: no further one is taken then.
     pub fn is_full(&self) -> bool {
-        UNACKED_MAX <= self.unanswered.len()
+        UNANSWERED_MAX <= self.unanswered.len()
     }
 
     /// The number of the next action.

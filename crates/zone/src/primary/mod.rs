@@ -3,7 +3,8 @@
 //! It executes actions, letters, timers and thoughts, commits each event as a record, and announces only records that
 //! are safe: acknowledged by the backup, or on its own disk while it is alone.
 //!
-//! The primary is made of parts. Each owns its fields, and calls go one way only, from the top of this list to its end:
+//! The primary is made of parts. Each owns its fields, and calls from part to part go one way only, from the top of this list
+//! to its end; plain functions of `execution` (`newer`, `wider`) and its `VisibleObjects` serve all of them:
 //!
 //! - [`Primary`] takes inputs and hands them on: `players` the messages of clients, `mesh` those of other zones, this
 //!   file timers, answers of the directory, and the backup's messages. It fixes the order in which the parts work.

@@ -52,8 +52,8 @@ impl Audience {
         }
     }
 
-    /// Sends the neighbours that watch their part of a safe record; notices go to every zone that may have hearers, watching
-    /// or not.
+    /// Sends the neighbours that watch their part of a safe record; notices go from the zone that decided the event to every zone
+    /// that may have hearers and took no part in it, watching or not.
     pub(super) fn tell_neighbours(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) {
         if self.borders.neighbours.is_empty() {
             return;

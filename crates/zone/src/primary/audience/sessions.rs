@@ -242,7 +242,7 @@ impl Sessions {
         self.by_address.get(&from).map(|it| it.player)
     }
 
-    /// Keeps an action that must wait. At the limit the newest is dropped. A player that keeps to `UNACKED_MAX` never
+    /// Keeps an action that must wait. At the limit the newest is dropped. A player that keeps to `UNANSWERED_MAX` never
     /// reaches it.
     pub(in crate::primary) fn queue_action(
         &mut self,

@@ -1,6 +1,6 @@
 //! Records that are committed and not announced yet.
 
-use crate::config::UNACKED_BYTES_MAX;
+use crate::config::UNANNOUNCED_BYTES_MAX;
 use crate::record::{Change, Index, Record};
 use game::PlayerId;
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ impl UnannouncedRecords {
 
     /// Returns whether so many bytes wait to become safe that no new work should begin.
     pub(in crate::primary) const fn is_backlogged(&self) -> bool {
-        UNACKED_BYTES_MAX < self.bytes
+        UNANNOUNCED_BYTES_MAX < self.bytes
     }
 
     /// Returns whether all changes of an object are announced.
