@@ -7,7 +7,7 @@
 use crate::action::Refusal;
 use crate::config::{BAG_MAX, PICK_UP_REACH, SCATTER};
 use crate::ground::{ahead, inside};
-use crate::state::{Item, ItemKind, Serial, State};
+use crate::state::{Avatar, Item, ItemKind, Serial, State};
 use crate::{KosmosTx, living_avatar, near};
 use game::WORLD;
 use space::{Heading, ObjectId, Polygon, Position};
@@ -17,9 +17,7 @@ pub(crate) fn pick_up(tx: &mut KosmosTx<'_, '_>, actor: ObjectId, object: Object
     let mut avatar = living_avatar(tx, actor)?;
     let Some(State::Item(item)) = tx.get(object) else { return Err(Refusal::Gone) };
     near(tx, actor, object, PICK_UP_REACH)?;
-    if BAG_MAX <= avatar.bag.len() {
-        return Err(Refusal::Full);
-    }
+    has_room(&avatar)?;
     avatar.bag.push(item);
     tx.remove(object);
     tx.put(actor, &State::Avatar(avatar));
@@ -29,15 +27,23 @@ pub(crate) fn pick_up(tx: &mut KosmosTx<'_, '_>, actor: ObjectId, object: Object
 /// Puts an item down where its carrier stands.
 pub(crate) fn put_down(tx: &mut KosmosTx<'_, '_>, actor: ObjectId, slot: u8) -> Result<(), Refusal> {
     let mut avatar = living_avatar(tx, actor)?;
-    let slot = usize::from(slot);
-    if avatar.bag.len() <= slot {
-        return Err(Refusal::NoSuchSlot);
-    }
+    let slot = slot_of(&avatar, slot)?;
     let item = avatar.bag.remove(slot);
     let place = tx.position(actor).ok_or(Refusal::Gone)?;
     tx.put(actor, &State::Avatar(avatar));
     tx.spawn(&State::Item(item), place);
     Ok(())
+}
+
+/// Refuses unless an avatar's bag has room for another item.
+pub(crate) fn has_room(avatar: &Avatar) -> Result<(), Refusal> {
+    if avatar.bag.len() < BAG_MAX { Ok(()) } else { Err(Refusal::Full) }
+}
+
+/// The place of a slot in an avatar's bag. Refuses an empty one.
+pub(crate) fn slot_of(avatar: &Avatar, slot: u8) -> Result<usize, Refusal> {
+    let slot = usize::from(slot);
+    if slot < avatar.bag.len() { Ok(slot) } else { Err(Refusal::NoSuchSlot) }
 }
 
 /// Makes a new item. No other function brings items into the world.

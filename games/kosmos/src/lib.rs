@@ -32,7 +32,7 @@ use config::{
     ARM, AVATAR_HEALTH, AVATAR_SPEED, COINS_AT_START, NPC_SIGHT, RANGE, ROCKET_REACH, SCATTER, WORLD_HALF,
 };
 use game::{Addressee, Game, PlayerId, Scope, ScopeView, Viewer, is_within_speed};
-use machine::{Rng, Span};
+use machine::{Rng, Span, Time};
 use space::{Distance, Millis, Motion, ObjectId, Polygon, Position};
 
 /// The rules of the game, and the shape of its world.
@@ -82,6 +82,11 @@ impl Game for Kosmos {
 
     fn scope(&self, view: &ScopeView<'_, Self>, actor: ObjectId, action: &Action) -> Result<Scope, Refusal> {
         let here = view.position(actor).ok_or(Refusal::Gone)?;
+        // Why here: what the avatar's own state forbids is refused before any zone locks anything. The avatar may have
+        // changed until its action is executed, so the same is checked again there.
+        if let Some(State::Avatar(avatar)) = view.get(actor) {
+            permits(&avatar, action, view.now())?;
+        }
         // Why here: an object that is certainly no partner is refused before any zone locks it.
         let with = |other, is_partner: fn(&State) -> bool| {
             let there = view.position(other).filter(|_| view.get(other).as_ref().is_some_and(is_partner));
@@ -200,6 +205,19 @@ impl Game for Kosmos {
         let (Some(State::Avatar(it)), Some(place)) = (tx.get(avatar), tx.position(avatar)) else { return };
         items::scatter(&self.world, tx, place, it.bag);
         tx.remove(avatar);
+    }
+}
+
+/// Refuses an action that the state of the acting avatar forbids, whatever is around it.
+fn permits(avatar: &Avatar, action: &Action, now: Time) -> Result<(), Refusal> {
+    match *action {
+        Action::Fire { .. } | Action::Drop { .. } | Action::PickUp { .. } if avatar.is_dead() => {
+            Err(Refusal::Dead)
+        }
+        Action::Fire { .. } => rocket::is_ready(avatar, now),
+        Action::Drop { slot } => items::slot_of(avatar, slot).map(drop),
+        Action::PickUp { .. } => items::has_room(avatar),
+        _ => Ok(()),
     }
 }
 

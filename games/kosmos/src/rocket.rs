@@ -11,7 +11,7 @@ use crate::config::{
 };
 use crate::death::{credit, hurt};
 use crate::ground::{ahead, course, inside};
-use crate::state::{Rocket, State, Tally};
+use crate::state::{Avatar, Rocket, State, Tally};
 use crate::sweep::nearest_pass;
 use crate::{KosmosTx, living_avatar};
 use machine::{Span, Time};
@@ -26,9 +26,7 @@ pub(crate) fn fire(
 ) -> Result<(), Refusal> {
     let mut avatar = living_avatar(tx, actor)?;
     let now = tx.now();
-    if now < avatar.ready_at.time() {
-        return Err(Refusal::Cooldown);
-    }
+    is_ready(&avatar, now)?;
     avatar.ready_at = Millis::floor(now + COOLDOWN);
     let here = tx.position(actor).ok_or(Refusal::Gone)?;
     // At the edge of the world a rocket starts at its owner instead of outside.
@@ -37,6 +35,11 @@ pub(crate) fn fire(
     tx.put(actor, &State::Avatar(avatar));
     tx.spawn_moving(&State::Rocket(rocket), muzzle, course(heading, ROCKET_SPEED), heading);
     Ok(())
+}
+
+/// Refuses unless the avatar's launcher is ready.
+pub(crate) fn is_ready(avatar: &Avatar, now: Time) -> Result<(), Refusal> {
+    if now < avatar.ready_at.time() { Err(Refusal::Cooldown) } else { Ok(()) }
 }
 
 /// Lets a rocket look which objects it met; returns the time until it looks again.

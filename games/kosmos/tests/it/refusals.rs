@@ -18,6 +18,28 @@ fn missing_objects_are_gone_and_far_ones_too_far() {
     assert_eq!(test_world.act(ann, Action::PickUp { item: far }), Err(Refusal::TooFar));
 }
 
+/// An action that takes locks in two zones and is refused then would cost an honest player in the other zone its time.
+#[test]
+fn what_the_own_avatar_forbids_is_refused_before_any_lock_is_asked_for() {
+    let mut test_world = KosmosTestWorld::new();
+    let ann = test_world.avatar("ann", (0, 0));
+    let scope = |test_world: &KosmosTestWorld, action: Action| {
+        let action = postcard::to_stdvec(&action).unwrap();
+        let call = Call::Act { actor: ann, action: &action };
+        test_world.rules.scope(&test_world.table, test_world.now, call).map(drop)
+    };
+    let refused = |why: Refusal| Err(CallError::ByGame(postcard::to_stdvec(&why).unwrap()));
+    let fire = || Action::Fire { heading: Heading::EAST };
+    assert_eq!(scope(&test_world, fire()), Ok(()));
+    assert_eq!(test_world.act(ann, fire()), Ok(()));
+    assert_eq!(scope(&test_world, fire()), refused(Refusal::Cooldown));
+    assert_eq!(scope(&test_world, Action::Drop { slot: 0 }), refused(Refusal::NoSuchSlot));
+    test_world.give(ann, ItemKind::Gem);
+    assert_eq!(scope(&test_world, Action::Drop { slot: 0 }), Ok(()));
+    test_world.change(ann, |it| it.health = 0);
+    assert_eq!(scope(&test_world, Action::Drop { slot: 0 }), refused(Refusal::Dead));
+}
+
 #[test]
 fn long_texts_are_refused() {
     let mut test_world = KosmosTestWorld::new();
