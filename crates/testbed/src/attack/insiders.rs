@@ -4,7 +4,7 @@ use super::unauthenticated::{connect, ending, endpoint, hello, native, send_on_s
 use super::{AttackRun, ExpectedOutcome, ObservedClose, PROTOCOL, noise};
 use client::{HostInfo, LobbyClient, SessionInfo};
 use game::PlayerId;
-use machine::{Rng, Time};
+use machine::{Rng, Span, Time};
 use net::frame::{self, Assembler, Control, HOST_FRAME_MAX};
 use quinn::{Connection, Endpoint, RecvStream, SendStream};
 use space::{Epoch, Motion};
@@ -88,7 +88,10 @@ fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> AttackStep {
         }
         3 => msg(
             "a beacon as if from a replica",
-            &ZoneMsg::BetweenReplicas(Epoch(99), BetweenReplicas::Beacon { sent: Time::ZERO }),
+            &ZoneMsg::BetweenReplicas(
+                Epoch(99),
+                BetweenReplicas::Beacon { sent: Time::ZERO, late: Span::ZERO },
+            ),
         ),
         4 => msg(
             "records as if from a primary",

@@ -209,7 +209,7 @@ impl Rig {
             Output::Raise(ReplicaEvent::Fault(why) | ReplicaEvent::Broken(why)) => {
                 panic!("a zone under measurement fails: {why}")
             }
-            Output::Raise(ReplicaEvent::Carrier(_) | ReplicaEvent::Note(_)) => (),
+            Output::Raise(ReplicaEvent::Carrier(_) | ReplicaEvent::Note(_) | ReplicaEvent::Load(_)) => (),
         });
     }
 }
