@@ -194,8 +194,10 @@ impl DiskThread {
             if let (Some(counters), DiskRequest::Append { records, .. }) = (counters, &request) {
                 counters.count(zone, records);
             }
-            // Taken before `serve` consumes the request; written only if the disk has kept it.
-            keeps.push(disk_keeps(&request));
+            // Taken before `serve` consumes the request; written only if the disk has kept it. It decodes a record or a whole
+            // snapshot, which is wasted where no history is written.
+            let is_noted = self.users.get(&zone).is_some_and(|it| it.history.is_on());
+            keeps.push(is_noted.then(|| disk_keeps(&request)).flatten());
             requests.push((zone, request));
         }
         let replies = match &mut self.group {
