@@ -1,6 +1,6 @@
 //! A player of one game: actions with results, events, and the view.
 
-use crate::lobby::{LobbyClient, LobbyClientError, Pass, SessionInfo};
+use crate::lobby::{LobbyClient, LobbyClientError, Pass, QueuePlace, SessionInfo};
 use crate::session::{Session, SessionOptions, Transport};
 use crate::view::{MotionTracks, Prediction, View};
 use game::Game;
@@ -126,8 +126,19 @@ where
     G::Notice: Send,
     G::Refusal: Send,
 {
-    /// Logs in at a lobby such as `127.0.0.1:8080` and begins a session.
+    /// Logs in at a lobby such as `127.0.0.1:8080` and begins a session. If the world takes no more players now, it waits in the
+    /// lobby's queue.
     pub async fn connect(lobby: &str, login: Login, transport: Transport) -> Result<Self, ConnectError> {
+        Self::connect_telling(lobby, login, transport, |_| ()).await
+    }
+
+    /// The same; `on_waiting` is told the place in the queue, now and then. Dropping the future gives the place up.
+    pub async fn connect_telling(
+        lobby: &str,
+        login: Login,
+        transport: Transport,
+        on_waiting: impl Fn(QueuePlace) + Send + Sync + 'static,
+    ) -> Result<Self, ConnectError> {
         let lobby = LobbyClient::new(lobby);
         let pass = match login {
             Login::Guest(name) => lobby.guest(&name).await?,
@@ -138,8 +149,13 @@ where
         // Different for each player, so that clients do not retry in step.
         let seed = pass.player;
         let dialer = Dialer::new()?;
-        let options =
-            SessionOptions { transport, dialer: dialer.clone(), history: HistoryWriter::default(), seed };
+        let options = SessionOptions {
+            transport,
+            dialer: dialer.clone(),
+            history: HistoryWriter::default(),
+            seed,
+            on_waiting: Some(Arc::new(on_waiting)),
+        };
         let (events_out, player_events) = mpsc::unbounded_channel();
         let on_event = move |event| drop(events_out.send(event)); // The client may be gone.
         let session =

@@ -16,11 +16,12 @@
 //! ```
 //!
 //! Read [`Client`] first; `session` keeps the connections, `tokens` shares the lobby's tokens among them, `lobby` asks
-//! the lobby, `view` draws the world a little in the past. The rules of playing (numbering actions, sending them again,
+//! the lobby, `queue` waits until it lets the player in, `view` draws the world a little in the past. The rules of playing (numbering actions, sending them again,
 //! which host to believe) are not here: they are `zone::Player`.
 
 mod client;
 mod lobby;
+mod queue;
 mod session;
 mod tokens;
 mod view;
@@ -30,8 +31,9 @@ pub use history::{Header, HistoryWriter};
 
 pub use client::{ActError, Client, ConnectError, GameEvent, Login};
 pub use lobby::{
-    HostHealth, HostInfo, LobbyClient, LobbyClientError, Pass, SessionInfo, WorldHealth, WorldInfo,
-    ZoneHealth, ZoneInfo,
+    HostHealth, HostInfo, LobbyClient, LobbyClientError, Pass, QueuePlace, SessionAnswer, SessionInfo,
+    WorldHealth, WorldInfo, ZoneHealth, ZoneInfo,
 };
+pub use queue::{WaitingCallback, wait_for_session};
 pub use session::{Session, SessionCounters, SessionOptions, Transport};
 pub use view::{MotionTracks, Prediction, RENDER_DELAY, SeenObject, View};

@@ -1,11 +1,13 @@
 //! Asks the lobby for passes, sessions and tokens over HTTP, as described in `docs/net.md`.
 
+use crate::queue::wait_for_session;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use hyper::http::request::Builder;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
+use machine::Rng;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -24,6 +26,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Wait after too many requests if the lobby names none.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
+/// The shortest wait in the queue. The lobby asks for two seconds at least, but another one may send any number.
+const WAIT_MIN: Duration = Duration::from_millis(500);
 /// The longest wait. The lobby never asks for more than some seconds, but a proxy before it may send any number.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -36,7 +40,7 @@ pub enum LobbyClientError {
     /// It refused the request: the HTTP status, and the reason.
     #[error("{1}")]
     Refused(u16, String),
-    /// It was asked too often: the wait before the next request, and the reason.
+    /// It was asked too often, or cannot answer now: the wait before the next request, and the reason.
     #[error("{1}")]
     TooOften(Duration, String),
 }
@@ -64,6 +68,39 @@ pub struct Pass {
     pub player: u64,
     /// Name of the player, as first typed.
     pub name: String,
+}
+
+/// A place in the lobby's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct QueuePlace {
+    /// Number of the place, from 1.
+    pub place: u64,
+    /// Number of players who wait.
+    pub waiting: u64,
+    /// Time after which to ask again.
+    #[serde(deserialize_with = "seconds")]
+    pub again_after: Duration,
+}
+
+/// The answer to a request for a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionAnswer {
+    /// The session has begun.
+    Begun(Box<SessionInfo>),
+    /// The world takes no more players at the moment: the player waits.
+    Waiting(QueuePlace),
+}
+
+impl<'a> Deserialize<'a> for SessionAnswer {
+    fn deserialize<D: serde::Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let mut answer = Value::deserialize(from)?;
+        match answer.get_mut("queued") {
+            Some(queued) => serde_json::from_value(queued.take()).map(Self::Waiting),
+            None => serde_json::from_value(answer).map(|it| Self::Begun(Box::new(it))),
+        }
+        .map_err(D::Error::custom)
+    }
 }
 
 /// A session, with all that is needed to connect.
@@ -186,6 +223,12 @@ fn number<'a, D: serde::Deserializer<'a>>(from: D) -> Result<u64, D::Error> {
     String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
 }
 
+/// Seconds of a wait, within sensible bounds.
+fn seconds<'a, D: serde::Deserializer<'a>>(from: D) -> Result<Duration, D::Error> {
+    let wait = Duration::try_from_secs_f64(f64::deserialize(from)?).unwrap_or(WAIT_MAX);
+    Ok(wait.clamp(WAIT_MIN, WAIT_MAX))
+}
+
 /// The wait that the lobby asks for after too many requests.
 fn retry_after(headers: &HeaderMap) -> Duration {
     let answer = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok()?.parse().ok());
@@ -214,14 +257,27 @@ impl LobbyClient {
         self.post("/api/login", json!({ "name": name, "password": password })).await
     }
 
-    /// Begins a new session, which replaces earlier ones of the player.
-    pub async fn session(&self, pass: &Pass) -> Result<SessionInfo, LobbyClientError> {
+    /// Asks for a new session, which replaces earlier ones of the player.
+    pub async fn ask_session(&self, pass: &Pass) -> Result<SessionAnswer, LobbyClientError> {
         self.post("/api/session", json!({ "pass": pass.pass })).await
     }
 
-    /// Fetches new tokens for a session.
+    /// Begins a new session, which replaces earlier ones of the player; in a queue, if the world takes no more players now.
+    pub async fn session(&self, pass: &Pass) -> Result<SessionInfo, LobbyClientError> {
+        wait_for_session(|| self.ask_session(pass), Rng::seeded(pass.player), |_| ()).await
+    }
+
+    /// Fetches new tokens for a session. A lobby that does not know any more that the player is in lets the player wait for
+    /// them, too: then the error tells the wait.
     pub async fn renew(&self, pass: &Pass, session: u64) -> Result<SessionInfo, LobbyClientError> {
-        self.post("/api/session", json!({ "pass": pass.pass, "session": session.to_string() })).await
+        let body = json!({ "pass": pass.pass, "session": session.to_string() });
+        match self.post("/api/session", body).await? {
+            SessionAnswer::Begun(session) => Ok(*session),
+            SessionAnswer::Waiting(QueuePlace { place, waiting, again_after }) => {
+                let why = format!("the world is full: place {place} of {waiting} in the queue");
+                Err(LobbyClientError::TooOften(again_after, why))
+            }
+        }
     }
 
     /// Asks for the state of the world.
@@ -274,6 +330,7 @@ impl LobbyClient {
         let request = request.map_err(|it| unreachable(&it))?;
         let response = sender.send_request(request).await.map_err(|it| unreachable(&it))?;
         let status = response.status();
+        let has_wait = response.headers().contains_key(RETRY_AFTER);
         let wait = retry_after(response.headers());
         // A faulty or hostile server must not fill the client's memory.
         let body = Limited::new(response.into_body(), ANSWER_MAX).collect().await;
@@ -285,6 +342,7 @@ impl LobbyClient {
         let why = answer.as_ref().and_then(|it| it["error"].as_str()).unwrap_or("it did not say why");
         Err(match status {
             StatusCode::TOO_MANY_REQUESTS => LobbyClientError::TooOften(wait, why.to_owned()),
+            StatusCode::SERVICE_UNAVAILABLE if has_wait => LobbyClientError::TooOften(wait, why.to_owned()),
             status => LobbyClientError::Refused(status.as_u16(), why.to_owned()),
         })
     }
@@ -297,6 +355,19 @@ impl LobbyClient {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_a_session_or_a_place_with_a_sensible_wait() {
+        let read = |text: &str| serde_json::from_str::<SessionAnswer>(text);
+        for (sent, wait) in [("3", 3_000), ("2.5", 2_500), ("0", 500), ("-1", 60_000), ("1e300", 60_000)] {
+            let answer =
+                read(&format!(r#"{{"queued": {{"place": 12, "waiting": 40, "again_after": {sent}}}}}"#));
+            let place = QueuePlace { place: 12, waiting: 40, again_after: Duration::from_millis(wait) };
+            assert_eq!(answer.unwrap(), SessionAnswer::Waiting(place), "{sent}");
+        }
+        assert!(read(r#"{"queued": 7}"#).is_err());
+        assert!(read(r#"{"session": "1"}"#).unwrap_err().to_string().contains("player"));
+    }
 
     #[test]
     fn the_leading_host_leads_the_most_zones() {

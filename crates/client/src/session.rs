@@ -1,6 +1,7 @@
 //! A session in the world: the player's machine in a worker, and connections to hosts that are renewed when they break.
 
 use crate::lobby::{HostInfo, LobbyClient, LobbyClientError, Pass, SessionInfo};
+use crate::queue::{WaitingCallback, wait_for_session};
 use crate::tokens::{RetryPauses, TokenSet, Tokens};
 use history::{EntryKind, HistoryWriter};
 use machine::{Address, Rng, Time};
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
 use zone::{PlayerConfig, PlayerEvent};
 
 /// Connections in a world of one zone while any host may have the avatar: to the most useful hosts, those of the primary
@@ -25,8 +27,15 @@ const CONNECTIONS_MESHED: usize = 16;
 /// Time without a primary after which the lobby is asked for other hosts, and asked again.
 const ASK_LOBBY_AFTER: Duration = Duration::from_millis(500);
 
+/// Time without a request to the lobby after which a session asks for new tokens although it needs none. The lobby forgets
+/// after ten minutes that the player is in, and a player whose connection breaks then would have to wait.
+const TELL_LOBBY_EVERY: Duration = Duration::from_secs(240);
+
 /// Name of the random stream for requests to the lobby; a connection's is named by its host.
 const LOBBY: u64 = u64::MAX;
+
+/// Name of the random stream for the wait in the lobby's queue.
+const QUEUE: u64 = u64::MAX - 1;
 
 /// The transport by which a player connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +58,8 @@ pub struct SessionOptions {
     pub history: HistoryWriter,
     /// Random seed of the player's machine and of pauses.
     pub seed: u64,
+    /// Told the place in the lobby's queue, if the player has to wait.
+    pub on_waiting: Option<WaitingCallback>,
 }
 
 /// Counters of a session, updated while it runs.
@@ -77,8 +88,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session. `make` builds the player's machine, with or without a bot; `on_event` gets its events, on the dialer's
-    /// reactor, and must not wait.
+    /// Begins a session, once the lobby lets the player in. `make` builds the player's machine, with or without a bot; `on_event`
+    /// gets its events, on the dialer's reactor, and must not wait.
     pub async fn begin(
         lobby: &LobbyClient,
         pass: &Pass,
@@ -86,7 +97,26 @@ impl Session {
         make: impl FnOnce(PlayerConfig, &SessionInfo) -> node::ClientNode,
         on_event: impl FnMut(PlayerEvent) + Send + 'static,
     ) -> Result<Self, LobbyClientError> {
-        let info = lobby.session(pass).await?;
+        let spread = Rng::seeded(options.seed).fork_named(QUEUE);
+        let on_waiting = options.on_waiting.clone();
+        let tell = |place| {
+            if let Some(on_waiting) = &on_waiting {
+                on_waiting(place);
+            }
+        };
+        let info = wait_for_session(|| lobby.ask_session(pass), spread, tell).await?;
+        Ok(Self::start(lobby, pass, info, options, make, on_event))
+    }
+
+    /// Starts a session that the lobby has begun. Its tokens are valid for half a minute; later the session fetches others.
+    pub fn start(
+        lobby: &LobbyClient,
+        pass: &Pass,
+        info: SessionInfo,
+        options: SessionOptions,
+        make: impl FnOnce(PlayerConfig, &SessionInfo) -> node::ClientNode,
+        on_event: impl FnMut(PlayerEvent) + Send + 'static,
+    ) -> Self {
         let config = PlayerConfig {
             player: game::PlayerId(info.player),
             session: info.session,
@@ -123,7 +153,7 @@ impl Session {
         };
         let mut connections = JoinSet::new();
         connections.spawn(keeper.run());
-        Ok(Self { player, counters, info, connections, address, history })
+        Self { player, counters, info, connections, address, history }
     }
 
     /// Ends the session: leaves the world, then disconnects.
@@ -202,11 +232,12 @@ fn hosts_to_connect(info: &SessionInfo, contacts: &WantedHosts) -> BTreeSet<u32>
 
 impl ConnectionKeeper {
     /// Keeps connections until the session is over; then all of them end, and no more events are raised.
-    async fn run(mut self) {
+    async fn run(self) {
         let mut connections = JoinSet::new();
         let mut kept: BTreeMap<u32, AbortHandle> = BTreeMap::new();
         let (mut fresh, mut contacts) = (self.tokens.subscribe(), self.contacts.clone());
         let mut has_fresh_tokens = true;
+        let mut told = Instant::now();
         loop {
             let hosts = hosts_to_connect(&fresh.borrow_and_update().1, &contacts.borrow_and_update());
             // Dropping a task ends its connection.
@@ -218,11 +249,15 @@ impl ConnectionKeeper {
             // A token is valid for half a minute: for a host that becomes a contact later, a new one is needed.
             has_fresh_tokens = false;
             let continues = tokio::select! {
-                _ = fresh.changed() => true,
+                _ = fresh.changed() => {
+                    told = Instant::now();
+                    true
+                }
                 changed = contacts.changed() => changed.is_ok(),
                 // A connection task ends by itself only if the session is over.
                 Some(ended) = connections.join_next() => ended.is_err_and(|it| it.is_cancelled()),
-                continues = self.ask_for_other_hosts() => continues,
+                continues = self.clone().ask_for_other_hosts() => continues,
+                continues = self.tell_lobby(told) => continues,
             };
             if !continues {
                 break;
@@ -232,9 +267,18 @@ impl ConnectionKeeper {
         self.player.send(Inbound::Stop);
     }
 
+    /// Lets the lobby know that the player is still in, a while after it was last told. Returns whether the session goes on.
+    async fn tell_lobby(&self, told: Instant) -> bool {
+        // All clients that came in together would ask together.
+        let spread =
+            Rng::seeded(self.options.seed).fork_named(LOBBY).below(TELL_LOBBY_EVERY.as_millis() as u64 / 4);
+        tokio::time::sleep_until(told + TELL_LOBBY_EVERY - Duration::from_millis(spread)).await;
+        self.newer(self.tokens.newest().0).await.is_some()
+    }
+
     /// Asks the lobby again once no primary is found: a host may lead now that the lobby did not list last time.
     /// Returns whether the session goes on.
-    async fn ask_for_other_hosts(&mut self) -> bool {
+    async fn ask_for_other_hosts(mut self) -> bool {
         self.until_searching_long().await;
         self.newer(self.tokens.newest().0).await.is_some()
     }

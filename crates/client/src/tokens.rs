@@ -42,6 +42,11 @@ impl RetryPauses {
         demanded.max(self.next()) + self.share(demanded / 2)
     }
 
+    /// A pause of the time that a waiting player was told, and up to a tenth more: who comes much later counts as absent.
+    pub fn soon_after(&mut self, told: Duration) -> Duration {
+        told + self.share(told / 10)
+    }
+
     fn share(&mut self, of: Duration) -> Duration {
         // At least 1: `below` needs a bound above zero.
         Duration::from_micros(self.spread.below((of.as_micros() as u64).max(1)))

@@ -28,7 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read `lobby` first, then `tokens` and `token_gate` (the host's side), then `accounts`.
+//! Read `lobby` first, then `tokens` and `token_gate` (the host's side), then `accounts`. [`Admission`] stands for itself: it says
+//! which players with a pass get a session now, and which wait in a queue because the hosts are busy.
 //!
 //! Player ids: accounts get 1, 2, 3 and so on, below 2^40, continued from the disk. Guests get random ones from 2^61 to
 //! 2^62. So the two never collide.
@@ -42,6 +43,7 @@ use bolero as _;
 
 mod lobby;
 
+mod admission;
 mod keys;
 mod token_gate;
 mod tokens;
@@ -54,6 +56,10 @@ mod passwords;
 pub mod config;
 
 pub use accounts::{Account, AccountSettings, Accounts, AccountsOpenError, CreateError};
+pub use admission::{
+    Admission, AdmissionAnswer, AdmissionRequest, AdmissionSettings, AdmissionState, AdmissionStatus,
+    ClosedReason, HostReport, PaceSettings, QueuePlace,
+};
 pub use config::Rate;
 pub use keys::{KeyError, Keys, PublicKey};
 pub use limits::{LoginLimits, RateLimits, TooOften};

@@ -119,7 +119,7 @@ impl LoginLimits {
 }
 
 /// The address group that counts as one: an IPv6 subscriber chooses the lower half of the address freely.
-fn address_group(address: IpAddr) -> IpAddr {
+pub(crate) fn address_group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
         v4 => v4,

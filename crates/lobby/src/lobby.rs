@@ -145,6 +145,13 @@ pub struct CheckedLogin {
     account: Option<(PlayerId, PlayerName)>,
 }
 
+impl PassHolder {
+    /// Number of the player who holds the pass.
+    pub const fn player(&self) -> PlayerId {
+        self.pass.player
+    }
+}
+
 impl Creation {
     /// Hashes the password: slow, and needs no lobby.
     pub fn hash(self, salt: [u8; 16]) -> HashedCreation {

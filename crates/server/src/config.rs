@@ -3,6 +3,7 @@
 use crate::zone_worker;
 use anyhow::Context as _;
 use interest::Budget;
+use lobby::AdmissionSettings;
 use machine::Span;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -11,6 +12,9 @@ use zone::{Durability, Timing};
 
 /// The most zones of a new world: each is a worker and a disk on every host.
 pub const ZONES_MAX: u32 = 256;
+
+/// The longest queue that a lobby may have: some two hundred megabytes.
+const QUEUE_MAX: usize = 1_000_000;
 
 /// The configuration file with all defaults and their explanations.
 pub const TEMPLATE: &str = include_str!("config.toml");
@@ -73,6 +77,24 @@ pub struct LobbyConfig {
     pub burst: u32,
     /// Proxies whose `X-Forwarded-For` header is trusted.
     pub proxies: Vec<IpAddr>,
+    /// Lets players in at the pace at which hosts keep up; without it all at once.
+    pub admission: bool,
+    /// The most players who wait to enter.
+    pub queue_max: usize,
+    /// Number of players in the world at which no others are let in; 0 is no limit.
+    pub players_max: u32,
+}
+
+impl LobbyConfig {
+    /// The settings of admission.
+    pub fn admission(&self) -> AdmissionSettings {
+        AdmissionSettings {
+            is_on: self.admission,
+            queue_max: self.queue_max,
+            players_max: (0 < self.players_max).then_some(self.players_max),
+            ..AdmissionSettings::default()
+        }
+    }
 }
 
 /// Settings of one host process.
@@ -308,6 +330,14 @@ impl ServerConfig {
             (0.001..=10_000.0).contains(&self.lobby.per_address),
             "lobby.per_address must be 0.001 to 10000 times a second"
         );
+        anyhow::ensure!(
+            (1..=QUEUE_MAX).contains(&self.lobby.queue_max),
+            "lobby.queue_max must be 1 to {QUEUE_MAX}; to have no queue, set lobby.admission to false"
+        );
+        anyhow::ensure!(
+            self.lobby.admission || self.lobby.players_max == 0,
+            "lobby.players_max needs lobby.admission = true"
+        );
         anyhow::ensure!(0 < self.lobby.burst, "lobby.burst must be at least 1, or no player can ever log in");
         Ok(())
     }
@@ -365,8 +395,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_holds_the_defaults_of_the_zone() {
+    fn the_template_holds_the_defaults_of_zone_and_lobby() {
         let config = ServerConfig::default();
+        assert_eq!(config.lobby.admission(), AdmissionSettings::default());
         assert_eq!(config.timing.timing(), Timing::default());
         assert_eq!(ServerConfig::of_text("").unwrap(), config);
     }
@@ -394,6 +425,8 @@ mod tests {
         for (text, named) in [
             ("[lobby]\nburst = 0", "lobby.burst"),
             ("[lobby]\nper_address = inf", "lobby.per_address"),
+            ("[lobby]\nqueue_max = 0", "lobby.queue_max"),
+            ("[lobby]\nadmission = false\nplayers_max = 5", "lobby.admission"),
             ("[lobby]\nper_address = 0.0", "lobby.per_address"),
             ("[host]\nplayers_max = 0", "host.players_max"),
             ("[host]\nplayers = \"0.0.0.0:4433\"", "host.announce"),

@@ -1,5 +1,6 @@
 //! The control plane's process: the directory, the lobby and the web page, with the world that they founded.
 
+use crate::admission::LobbyAdmission;
 use crate::config::ServerConfig;
 use crate::directory::{self, DirectoryHandle, SwapOutcome};
 use crate::keys::{KeyFolder, random};
@@ -64,13 +65,17 @@ impl ControlPlane {
         let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
         let (range, proxies) = (rules.range().millimetres(), config.lobby.proxies.clone());
-        let http = LobbyHttp::new(lobby, directory_handle.clone(), world.clone(), range, proxies.clone())?;
+        let admission = Arc::new(LobbyAdmission::new(config.lobby.admission(), world.hosts()));
+        let (directory, keeper) = (directory_handle.clone(), admission.clone());
+        let http = LobbyHttp::new(lobby, directory, world.clone(), range, proxies.clone(), keeper)?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;
         let lobby = listener.local_addr()?;
         web::serve(listener, lobby_http::routes(Arc::new(http)), proxies);
-        let directory = directory::serve(&directory_handle, config.directory.listen, &mesh_identity)?;
+        let on_report = Arc::new(move |report| admission.on_report(report));
+        let directory =
+            directory::serve(&directory_handle, config.directory.listen, &mesh_identity, on_report)?;
         let found =
             serde_json::json!({ "directory": directory, "lobby": lobby, "process": std::process::id() });
         // Written last: a process that reads it may connect at once.

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use directory::config::REQUEST_KEYS_MAX;
 use directory::{DirectoryRefusal, DirectorySettings, DurableDirectory, refusal_of};
 use history::{EntryKind, HistoryWriter, directory_holds, directory_swapped};
+use lobby::HostReport;
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Address, Ticket};
 use net::endpoint::{self, ALPN_DIRECTORY};
@@ -181,20 +182,25 @@ fn ticket_of(request: &DirectoryRequest) -> Ticket {
     }
 }
 
-/// Serves hosts at this address; returns the address with its real port.
+/// Takes the reports of hosts.
+pub type ReportHandler = Arc<dyn Fn(HostReport) + Send + Sync>;
+
+/// Serves hosts at this address; returns the address with its real port. Hosts report over the same connections.
 pub fn serve(
     directory: &DirectoryHandle,
     at: SocketAddr,
     mesh_identity: &MeshIdentity,
+    on_report: ReportHandler,
 ) -> anyhow::Result<SocketAddr> {
     let endpoint = endpoint::for_servers_at(at, mesh_identity, ALPN_DIRECTORY)?;
     let bound = endpoint.local_addr()?;
     let directory = directory.clone();
     tokio::spawn(async move {
         while let Some(incoming) = endpoint.accept().await {
-            let directory = directory.clone();
+            let (directory, on_report) = (directory.clone(), on_report.clone());
             tokio::spawn(async move {
                 let Ok(connection) = incoming.await else { return };
+                tokio::spawn(take_reports(connection.clone(), on_report));
                 while let Ok((send, receive)) = connection.accept_bi().await {
                     tokio::spawn(answer(directory.clone(), send, receive));
                 }
@@ -202,6 +208,15 @@ pub fn serve(
         }
     });
     Ok(bound)
+}
+
+/// Takes the reports of a host until its connection ends. What is no report of this version is ignored.
+async fn take_reports(connection: quinn::Connection, on_report: ReportHandler) {
+    while let Ok(bytes) = connection.read_datagram().await {
+        if let Some(report) = HostReport::from_bytes(&bytes) {
+            on_report(report);
+        }
+    }
 }
 
 async fn answer(directory: DirectoryHandle, mut send: quinn::SendStream, mut receive: quinn::RecvStream) {
@@ -288,6 +303,13 @@ impl RemoteDirectory {
         }
     }
 
+    /// Sends a report to the lobby, which is in the directory's process. It may be lost: the next one replaces it.
+    pub async fn report(&self, report: &HostReport) {
+        if let Ok(Ok(connection)) = timeout(REPLY_TIMEOUT, self.connected()).await {
+            drop(connection.send_datagram(report.to_bytes().into()));
+        }
+    }
+
     /// The entries of these keys, in order; `None` if the directory does not answer.
     pub async fn read(&self, keys: Vec<Key>) -> Option<Vec<DirectoryEntry>> {
         let mut all = Vec::with_capacity(keys.len());
@@ -342,6 +364,19 @@ mod tests {
         let directory = TestDirectory::start("beyond");
         let outcome = directory.remote.swap(Key("a".to_owned()), Revision(0), vec![0; MESSAGE_MAX]).await;
         assert_eq!(outcome, SwapOutcome::Refused(DirectoryRefusal::ValueTooLong(MESSAGE_MAX)));
+    }
+
+    #[tokio::test]
+    async fn a_report_arrives_and_bytes_that_are_none_are_ignored() {
+        let (sender, mut received) = mpsc::unbounded_channel();
+        let directory = TestDirectory::with_reports("reports", Arc::new(move |it| sender.send(it).unwrap()));
+        let report = HostReport { host: 1, players: 7, ..HostReport::default() };
+        let connection = directory.remote.connected().await.unwrap();
+        for bytes in [vec![], vec![9; 4], report.to_bytes()[..2].to_vec()] {
+            connection.send_datagram(bytes.into()).unwrap();
+        }
+        directory.remote.report(&report).await;
+        assert_eq!(received.recv().await, Some(report));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::config::ServerConfig;
 use crate::directory::RemoteDirectory;
 use crate::host_registration::HostRegistration;
+use crate::host_reporter::HostReporter;
 use crate::keys::KeyFolder;
 use crate::token_authenticator::{TokenAuthenticator, wall_clock};
 use crate::web;
@@ -10,7 +11,7 @@ use crate::world_entry::{self, HostEntry, WorldEntry};
 use crate::zone_worker::{self, ZoneSupervisor};
 use anyhow::Context as _;
 use game::HostedGame;
-use lobby::{PublicKey, TokenGate, Verifier};
+use lobby::{HostReport, PublicKey, TokenGate, Verifier};
 use machine::directory::Revision;
 use net::Close;
 use net::endpoint;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Interval at which a host reads the addresses of the others.
 const REFRESH_EVERY: Duration = Duration::from_millis(500);
@@ -48,6 +50,9 @@ pub struct HostProcess {
     others: HostAddresses,
     id: u32,
     registration: HostRegistration,
+    directory: RemoteDirectory,
+    /// Dropped with the host, so that a host that has ended does not report.
+    reporter: JoinSet<()>,
 }
 
 impl HostProcess {
@@ -95,8 +100,10 @@ impl HostProcess {
         };
         let others = HostAddresses::new(); // The first refresh fills it.
         tracing::info!(host = id, players = %entry.players, %web, %mesh, "ready");
-        let registration = HostRegistration::new(directory, &world, id, entry);
-        Ok(Self { context, zones, failures, reactors, others, id, registration })
+        let mut reporter = JoinSet::new();
+        reporter.spawn(HostReporter::new(id, directory.clone(), zones.clone(), &reactors).run());
+        let registration = HostRegistration::new(directory.clone(), &world, id, entry);
+        Ok(Self { context, zones, failures, reactors, others, id, registration, directory, reporter })
     }
 
     /// Runs until `leave` is done or a zone fails for good, then hands over its zones and ends.
@@ -138,7 +145,9 @@ impl HostProcess {
         tokio::time::sleep(REFRESH_EVERY).await;
     }
 
-    async fn leave(self) {
+    async fn leave(mut self) {
+        self.reporter.shutdown().await;
+        self.directory.report(&HostReport { host: self.id, is_leaving: true, ..HostReport::default() }).await;
         tracing::info!(host = self.id, "leaving: handing over");
         if tokio::time::timeout(LEAVE_TIMEOUT, self.zones.leave()).await.is_err() {
             tracing::warn!(host = self.id, "the disk is slow; leaving before everything is written");

@@ -5,11 +5,13 @@
 //!
 //! This crate decides nothing about the world: zones do, and the directory stores which host leads each zone.
 
+mod admission;
 mod client_address;
 mod cross_zone_counters;
 mod host_disk;
 mod host_entries;
 mod host_registration;
+mod host_reporter;
 pub mod lobby_http;
 mod log_throttle;
 mod page;

@@ -1,5 +1,6 @@
 //! The lobby over HTTP: log-in and web page, as described in `docs/net.md`.
 
+use crate::admission::LobbyAdmission;
 use crate::client_address::client_address;
 use crate::directory::DirectoryHandle;
 use crate::host_entries::HostEntryReader;
@@ -61,6 +62,8 @@ pub struct LobbyHttp {
     pub range: u32,
     /// Proxies whose `X-Forwarded-For` header is trusted.
     pub proxies: Vec<IpAddr>,
+    /// Who may enter now, and who waits.
+    admission: Arc<LobbyAdmission>,
     /// Zones and their corners, as clients are sent them.
     zones: Value,
     status: tokio::sync::Mutex<StatusCache>,
@@ -78,13 +81,15 @@ impl LobbyHttp {
         world: WorldEntry,
         range: u32,
         proxies: Vec<IpAddr>,
+        admission: Arc<LobbyAdmission>,
     ) -> anyhow::Result<Self> {
         let map = world.map.partition()?;
         let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
         let zones = map.zones().map(zone).collect();
         let cache = StatusCache { hosts: HostEntryReader::new(world.hosts()), last: None };
         let (lobby, status) = (Mutex::new(lobby), tokio::sync::Mutex::new(cache));
-        Ok(Self { lobby, directory, world, range, proxies, zones, status, hashing: start_hashing_threads() })
+        let hashing = start_hashing_threads();
+        Ok(Self { lobby, directory, world, range, proxies, admission, zones, status, hashing })
     }
 
     fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
@@ -260,7 +265,7 @@ async fn session(
     State(http): SharedState,
     Source(source): Source,
     JsonBody(it): JsonBody<SessionRequest>,
-) -> JsonResult {
+) -> Result<Response, HttpError> {
     let unavailable = |why: &str| HttpError(StatusCode::SERVICE_UNAVAILABLE, why.to_owned(), None);
     let requested = match it.session.map(|text| text.parse()) {
         Some(Ok(number)) => Some(number),
@@ -269,6 +274,9 @@ async fn session(
     };
     // Before the directory is asked: a request without a valid pass costs no more than this.
     let holder = http.lobby().begin_session(source, &it.pass)?;
+    if let Some(waits) = http.admission.check(source, holder.player(), requested.is_some()) {
+        return Ok(waits);
+    }
     let clock = http.directory.clock().await.ok_or_else(|| unavailable("the directory's disk failed"))?;
     let session = http.lobby().finish_session(holder, requested, clock)?;
     let hosts = hosts(&http, &session).await.ok_or_else(|| unavailable("the directory's disk failed"))?;
@@ -289,7 +297,8 @@ async fn session(
             "zones": http.zones,
         },
         "hosts": hosts,
-    })))
+    }))
+    .into_response())
 }
 
 /// Registered hosts, and the leadership of each zone.
@@ -377,6 +386,7 @@ async fn health(State(http): SharedState) -> axum::Json<Value> {
     let hosts: Vec<_> = hosts.keys().collect();
     axum::Json(json!({
         "status": "ok", "world": http.world.id, "hosts": hosts, "web": web, "zones": zones,
+        "admission": http.admission.health(),
     }))
 }
 
@@ -443,7 +453,8 @@ mod tests {
         let issuer = Issuer::new(KeyFolder::of(&directory.folder.0).lobby().unwrap(), &world.id).unwrap();
         let media = Files::open(directory.folder.0.join("lobby")).unwrap();
         let lobby = Lobby::open(media, issuer, LobbySettings::default()).unwrap();
-        let http = LobbyHttp::new(lobby, directory.handle.clone(), world, 1, Vec::new()).unwrap();
+        let admission = Arc::new(LobbyAdmission::new(lobby::AdmissionSettings::default(), world.hosts()));
+        let http = LobbyHttp::new(lobby, directory.handle.clone(), world, 1, Vec::new(), admission).unwrap();
         let status = recent_status(&http).await.unwrap();
         assert_eq!(status.hosts.keys().collect::<Vec<_>>(), [&1, &100]);
         assert_eq!(status.leaderships[99], (100, Some(leadership)));

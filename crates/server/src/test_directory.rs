@@ -1,6 +1,6 @@
 //! A directory service for tests: on a disk of its own, at a port that the system chooses.
 
-use crate::directory::{self, DirectoryHandle, RemoteDirectory};
+use crate::directory::{self, DirectoryHandle, RemoteDirectory, ReportHandler};
 use crate::keys::KeyFolder;
 use history::{Header, HistoryWriter};
 use net::tls::{DIRECTORY_NAME, host_name};
@@ -38,12 +38,17 @@ pub struct TestDirectory {
 impl TestDirectory {
     /// Starts an empty directory. Tests that run at the same time give different names.
     pub fn start(name: &str) -> Self {
+        Self::with_reports(name, Arc::new(|_| ()))
+    }
+
+    /// The same, with a handler of the reports that hosts send.
+    pub fn with_reports(name: &str, on_report: ReportHandler) -> Self {
         let folder = TestFolder::new(name);
         let keys = KeyFolder::of(&folder.0);
         let history = HistoryWriter::begin(None, &Header::of("directory"), net::clock::now).unwrap();
         let handle = DirectoryHandle::open(&folder.0.join("directory"), history).unwrap();
         let server = keys.mesh_identity(DIRECTORY_NAME).unwrap();
-        let at = directory::serve(&handle, "127.0.0.1:0".parse().unwrap(), &server).unwrap();
+        let at = directory::serve(&handle, "127.0.0.1:0".parse().unwrap(), &server, on_report).unwrap();
         let remote = RemoteDirectory::new(at, &keys.mesh_identity(&host_name(1)).unwrap()).unwrap();
         Self { handle, remote, folder }
     }

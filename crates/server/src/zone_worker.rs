@@ -26,8 +26,12 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
-use zone::{BrokenRules, ReplicaCommand, ReplicaEvent, ReplicaStatus};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use zone::{BrokenRules, PrimaryStatus, ReplicaCommand, ReplicaEvent, ReplicaStatus};
+
+/// Time in which a replica tells its state. A late primary answers within a few turns of its reactor.
+const PRIMARY_ANSWER: Duration = Duration::from_millis(800);
 
 /// Pause before a replica that failed is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
@@ -51,6 +55,7 @@ struct ZoneStarter {
 }
 
 /// The running replicas of a host, by zone.
+#[derive(Clone)]
 pub struct ZoneSupervisor {
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
     counters: Arc<CrossZoneCounters>,
@@ -383,6 +388,19 @@ impl ZoneSupervisor {
             metrics::gauge!("ecumene_zone_records", "zone" => zone.clone()).set(head as f64);
             metrics::gauge!("ecumene_zone_objects", "zone" => zone).set(objects as f64);
         }
+    }
+
+    /// The states of all primaries; `None` for a replica that did not answer in time.
+    pub async fn primaries(&self) -> Vec<Option<PrimaryStatus>> {
+        let mut asked = JoinSet::new();
+        for (_, handle) in self.handles() {
+            // A worker that has ended counts as no primary: another host leads its zone soon.
+            asked.spawn(timeout(PRIMARY_ANSWER, async move {
+                handle.inspect(|host| host.replica().primary_status()).await.flatten()
+            }));
+        }
+        let answers = asked.join_all().await.into_iter();
+        answers.filter_map(|it| it.map_or(Some(None), |status| status.map(Some))).collect()
     }
 
     /// Lets every replica give up its role, and waits until every record is on disk.

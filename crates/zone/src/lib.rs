@@ -57,7 +57,7 @@ pub use object_table::{Object, ObjectTable};
 pub use player::{ActionKey, Player, PlayerCommand, PlayerConfig, PlayerEvent};
 pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
-pub use replica::{Alone, Replica, ReplicaLoad, ReplicaStatus};
+pub use replica::{Alone, PrimaryStatus, Replica, ReplicaLoad, ReplicaStatus};
 pub use rule::{BrokenRules, Rule};
 pub use zone_state::{
     ApplyError, GrantedLock, Location, MeshState, OutgoingPost, PendingLetter, PendingTimer, PlayerState,

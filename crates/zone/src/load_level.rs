@@ -60,6 +60,11 @@ pub(crate) struct LoadMeter {
 }
 
 impl LoadMeter {
+    /// The level as it was last measured.
+    pub(crate) const fn level(self) -> LoadLevel {
+        self.level
+    }
+
     /// Takes in the lateness now. Returns the level if it changed.
     pub(crate) fn measure(&mut self, now: Time, late: Span) -> Option<LoadLevel> {
         let risen = [LoadLevel::Overloaded, LoadLevel::Busy].into_iter().find(|it| it.from() <= late);

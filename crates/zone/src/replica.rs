@@ -8,6 +8,7 @@ use crate::carrier_update::CarrierUpdate;
 use crate::config::ZoneConfig;
 use crate::core::{Core, DirectoryAnswer, ReplicaCommand, ReplicaEvent, ReplicaOutbox, ReplicaTimer};
 use crate::leadership::Leadership;
+use crate::load_level::LoadLevel;
 use crate::msg::{BetweenReplicas, FromPlayer, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::object_table::Object;
@@ -93,6 +94,17 @@ pub struct ReplicaLoad {
     pub grace: Span,
 }
 
+/// How much a primary has to do, as its host reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrimaryStatus {
+    /// Number of players whose avatars the zone owns.
+    pub players: usize,
+    /// The load level.
+    pub level: LoadLevel,
+    /// How late the primary was lately.
+    pub late: Span,
+}
+
 /// Whether a primary has no backup that acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
@@ -150,6 +162,14 @@ impl Replica {
         match &self.role {
             Role::Primary(primary) => primary.ghosts(),
             _ => Vec::new(),
+        }
+    }
+
+    /// How much it has to do, if it is a primary.
+    pub fn primary_status(&self) -> Option<PrimaryStatus> {
+        match &self.role {
+            Role::Primary(primary) => Some(primary.status(&self.core)),
+            _ => None,
         }
     }
 

@@ -45,7 +45,7 @@ impl ActingPlayer {
             }
         };
         let (transport, history) = (Transport::Quic, HistoryWriter::default());
-        let options = SessionOptions { transport, dialer, history, seed: number as u64 };
+        let options = SessionOptions { transport, dialer, history, seed: number as u64, on_waiting: None };
         let on_event = move |event| on_event(net::clock::now(), event);
         let make = |config, _: &_| ClientNode::new(config);
         let session = Session::begin(&lobby, &pass, options, make, on_event).await?;

@@ -84,7 +84,7 @@ pub async fn measure(options: &WorldOptions, done: &dyn Fn()) -> Result<WorldRep
         let scratch = Scratch::new()?;
         // All bots come from one address; players do not.
         let settings = format!(
-            "world = {{ zones = {}, hosts = {HOSTS:?} }}\nlobby = {{ per_address = 1000.0, burst = 100000 }}\n\
+            "world = {{ zones = {}, hosts = {HOSTS:?} }}\nlobby = {{ per_address = 1000.0, burst = 100000, admission = false }}\n\
              host = {{ players_max = {} }}\n",
             options.zones,
             bots + 100

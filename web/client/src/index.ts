@@ -5,7 +5,7 @@ export { type Control, decodeControl, encodeControl } from "./control.ts";
 export { Events } from "./events.ts";
 export { FrameStream, decodeBody, encodeFrame, framesOf } from "./frame.ts";
 export type { HostConnection, HostEntry, TransportKind } from "./host_connection.ts";
-export { Lobby, LobbyError, type Pass, type SessionAnswer, type WorldInfo, type ZoneInfo } from "./lobby.ts";
+export { Lobby, LobbyError, type Pass, QueuedError, type QueuePlace, type SessionAnswer, type WaitOptions, type WorldInfo, type ZoneInfo } from "./lobby.ts";
 export { type Motion, type Vector, angleOf, headingOf, positionAt } from "./motion.ts";
 export { type Key, type ObjectId, idOf, keyOf } from "./object.ts";
 export { Player, type PlayerEvent } from "./player/player.ts";

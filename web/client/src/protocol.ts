@@ -160,7 +160,7 @@ function readToPlayer(input: Reader): ToPlayer {
 }
 
 function readLoadLevel(input: Reader): LoadLevel {
-  const level = LOAD_LEVELS[input.uint()];
+  const level = LOAD_LEVELS[input.u32()];
   if (level === undefined) throw new DecodeError("an unknown load level");
   return level;
 }

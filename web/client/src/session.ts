@@ -27,6 +27,8 @@ const WELCOME_WITHIN = 3_000;
 const PING_EVERY = 1_000;
 /** A host without an answer for this long, ms, counts as gone, even if the connection seems open. */
 const PONG_WITHIN = 4_000;
+/** Interval of asking the lobby for tokens that are not needed, ms: it forgets after ten minutes that the player is in, and would make the player wait when a connection breaks. */
+const TELL_LOBBY_EVERY = 240_000;
 /** The pause before a new attempt, ms; it doubles each time. */
 const PAUSE_MIN = 150;
 const PAUSE_MAX = 4_000;
@@ -85,6 +87,7 @@ export class Session {
   /** The lobby must not be asked earlier than this time, ms (`Retry-After`). */
   private notBefore = 0;
   private readonly pinging: ReturnType<typeof setInterval>;
+  private readonly telling: ReturnType<typeof setInterval>;
   private ended = false;
   /** Bytes of connections that have ended. */
   private past = { in: 0, out: 0 };
@@ -96,6 +99,8 @@ export class Session {
     this.events = events;
     this.preferred = options.transport ?? (hasWebTransport() ? "webtransport" : "websocket");
     this.pinging = setInterval(() => this.ping(), PING_EVERY);
+    // Spread: all clients that came in together would ask together.
+    this.telling = setInterval(() => this.refresh(), TELL_LOBBY_EVERY * (1 - Math.random() / 4));
     this.connectAll(options.answer.hosts);
   }
 
@@ -144,6 +149,7 @@ export class Session {
   close(): void {
     this.ended = true;
     clearInterval(this.pinging);
+    clearInterval(this.telling);
     if (this.retry !== null) clearTimeout(this.retry);
     [...this.connections.values()].forEach(({ transport }) => transport.close());
   }

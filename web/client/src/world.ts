@@ -2,7 +2,7 @@
 
 import { Events } from "./events.ts";
 import type { TransportKind } from "./host_connection.ts";
-import { type Lobby, type SessionAnswer, type WorldInfo } from "./lobby.ts";
+import { type Lobby, type SessionAnswer, type WaitOptions, type WorldInfo } from "./lobby.ts";
 import type { Motion, Vector } from "./motion.ts";
 import { type Key, type ObjectId } from "./object.ts";
 import { type Peer, hostOf, peerOf } from "./player/links.ts";
@@ -24,7 +24,7 @@ export interface GameModule<Shown, Action, Notice, Refusal> {
   decodeRefusal(bytes: Uint8Array): Refusal;
 }
 
-export interface WorldOptions<Shown> {
+export interface WorldOptions<Shown> extends WaitOptions {
   lobby: Lobby;
   pass: string;
   transport?: TransportKind | undefined;
@@ -95,12 +95,12 @@ export class World<Shown, Action, Notice, Refusal, Overlay = unknown> extends Ev
   private load: LoadLevel = "Calm";
   private current: WorldState = "joining";
 
-  /** Asks the lobby for a session and connects. The event `entered` tells that the player is in the world. */
+  /** Asks the lobby for a session, in its queue if the world is full, and connects. The event `entered` tells that the player is in the world. */
   static async join<S, A, N, R, O = unknown>(
     game: GameModule<S, A, N, R>,
     options: WorldOptions<S>,
   ): Promise<World<S, A, N, R, O>> {
-    const answer = await options.lobby.session(options.pass);
+    const answer = await options.lobby.waitForSession(options.pass, options);
     if (answer.world.schema !== game.SCHEMA) throw new Error("this page is older or newer than the world: load it again");
     return new World<S, A, N, R, O>(game, options, answer);
   }

@@ -31,7 +31,7 @@ test("a player without records enters with none", () => {
 });
 
 test("messages to a player", () => {
-  expect(toPlayer?.length).toBe(16);
+  expect(toPlayer?.length).toBe(18);
   for (const { hex, value } of toPlayer ?? []) {
     expect(plain(decodeToPlayer(unhex(hex)))).toEqual({ zone: 3, epoch: 2, message: value });
     for (let length = 0; length < hex.length; length += 2) {

@@ -5,13 +5,14 @@
 import "pixi.js/unsafe-eval"; // PixiJS without eval, because a content security policy may forbid it.
 import { Lobby, type Pass, type SessionEnd, type TransportKind } from "@ecumene/client";
 import { Attract } from "./game/attract.ts";
-import { Play } from "./game/play.ts";
+import { Play, type PlayOptions } from "./game/play.ts";
 import { installHook } from "./hook.ts";
 import { listenToPointer } from "./input/pointer.ts";
 import { isTouchDevice, listenToSticks } from "./input/touch.ts";
 import { Scene } from "./scene/scene.ts";
 import { $ } from "./ui/dom.ts";
 import { Login, keepPass } from "./ui/login.ts";
+import { WaitingScreen } from "./ui/waiting.ts";
 
 /** The longest time step of a drawing, ms: after a hidden page the animation must not jump. */
 const PASSED_MAX = 100;
@@ -21,6 +22,7 @@ const ENTER_WITHIN = 15_000;
 
 const query = new URLSearchParams(location.search);
 const lobby = new Lobby();
+const waiting = new WaitingScreen();
 let play: Play | null = null;
 
 function transportWish(): TransportKind | undefined {
@@ -59,11 +61,25 @@ async function enter(scene: Scene, pass: Pass, login: Login): Promise<void> {
     if (why === "logged-out") keepPass(null);
     showOver(why, reason, why === "logged-out" ? () => login.show() : again);
   };
-  const joined = await Play.start({ lobby, pass, transport: transportWish(), scene, over });
+  const joined = await join({ lobby, pass, transport: transportWish(), scene, over });
+  if (joined === null) return login.show();
   await entered(joined);
   play = joined;
   scene.camera.fit();
   document.body.dataset["mode"] = "play";
+}
+
+/** Joins the world, in the queue if it is full; null if the player gave up waiting. */
+async function join(options: PlayOptions): Promise<Play | null> {
+  const signal = waiting.giveUp();
+  try {
+    return await Play.start({ ...options, signal, onWaiting: (place) => waiting.show(place) });
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  } finally {
+    waiting.hide();
+  }
 }
 
 /** Fails if no zone lets the player in, instead of waiting for ever. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Corner, depth, innerEdges, signs } from "../src/game/region.ts";
-import { goodsText } from "../src/game/texts.ts";
+import { goodsText, ordinal } from "../src/game/texts.ts";
 
 const SQUARE: Corner[] = [[-10, -10], [10, -10], [10, 10], [-10, 10]];
 
@@ -22,6 +22,12 @@ test("borders are the sides that zones share; names stand on either side", () =>
     expect(depth(zone === 1 ? west : east, x, y)).toBeGreaterThan(1);
   }
   expect(innerEdges(SQUARE, [{ zone: 1, corners: SQUARE }])).toEqual([]);
+});
+
+test("places as text", () => {
+  expect([1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 101, 111, 112, 1_003].map(ordinal).join(" ")).toBe(
+    "1st 2nd 3rd 4th 10th 11th 12th 13th 21st 22nd 101st 111th 112th 1003rd",
+  );
 });
 
 test("goods as text", () => {

@@ -42,6 +42,7 @@ async fn a_session_ends_when_the_lobby_refuses_for_good() {
             dialer,
             history: HistoryWriter::default(),
             seed: 1,
+            on_waiting: None,
         };
         let (received, mut player_events) = mpsc::unbounded_channel();
         let make = |config, _: &SessionInfo| node::ClientNode::new(config);

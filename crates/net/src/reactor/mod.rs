@@ -42,6 +42,7 @@ use socket::{Packet, PacketSocket, UdpPacketSocket};
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -143,6 +144,7 @@ struct CommandSender<M: Machine> {
     commands: Option<mpsc::Sender<ReactorCommand<M>>>,
     signal: Arc<Signal>,
     mailbox: Arc<Mailbox>,
+    worked: Arc<AtomicU64>,
 }
 
 impl<M: Machine> Drop for CommandSender<M> {
@@ -165,6 +167,11 @@ impl<M: Machine> std::fmt::Debug for ReactorHandle<M> {
 }
 
 impl<M: Machine> ReactorHandle<M> {
+    /// Time that the reactor's thread has spent in turns so far. The rest of the time it waited.
+    pub fn worked(&self) -> Span {
+        Span::from_micros(self.commands.worked.load(Ordering::Relaxed))
+    }
+
     fn command(&self, command: ReactorCommand<M>) {
         if let Some(commands) = &self.commands.commands {
             drop(commands.send(command)); // Its thread has panicked: there is nothing left to order.
@@ -254,6 +261,9 @@ pub struct Reactor<M: Machine> {
     time: TimeBase,
     ports: Vec<Port<M>>,
     workers: Workers<M>,
+    /// Microseconds spent in turns. By the clock, not by processor time: a reactor that other processes keep from running cannot
+    /// take more players either.
+    worked: Arc<AtomicU64>,
     at_turn_end: Vec<Box<dyn FnMut() + Send>>,
     /// Whom to tell when all connections are closed, and when at the latest.
     closing: Option<(Time, Vec<oneshot::Sender<()>>)>,
@@ -269,7 +279,9 @@ where
         let (sender, commands) = mpsc::channel();
         let mailbox = Arc::new(Mailbox::new(signal.clone()));
         let workers = Workers::new(mailbox.clone());
-        let sender = CommandSender { commands: Some(sender), signal: signal.clone(), mailbox };
+        let worked = Arc::new(AtomicU64::new(0));
+        let sender =
+            CommandSender { commands: Some(sender), signal: signal.clone(), mailbox, worked: worked.clone() };
         let ready = Arc::new(ReadyConnections { keys: Mutex::default(), signal: signal.clone() });
         let reactor = Self {
             commands,
@@ -280,6 +292,7 @@ where
             time: TimeBase { instant: Instant::now(), time: now },
             ports: Vec::new(),
             workers,
+            worked,
             at_turn_end: Vec::new(),
             closing: None,
         };
@@ -371,6 +384,7 @@ where
             }
             // First the pause, then the wait: under load packets are there when the pause ends, and it does not sleep twice.
             let (now, earliest) = (clock::now(), began + self.turn_length());
+            self.worked.fetch_add(now.since(began).as_micros(), Ordering::Relaxed);
             if now < earliest {
                 std::thread::sleep(clock::until(now, earliest));
             }

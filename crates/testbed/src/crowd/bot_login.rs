@@ -1,10 +1,12 @@
-//! Logs bots in: each as a guest of the lobby, with a session and connections of its own.
+//! Logs bots in: each as a guest of the lobby, with a session and connections of its own. A bot that the lobby lets wait costs a
+//! timer and a short request now and then.
 
+use super::live_counts::{BotPlace, LiveCounts};
 use super::lobby_lock::{LobbyLock, in_turn};
 use super::measurements::{BotMeasurements, EventCounter};
 use super::regions::{borders_of, region_of};
 use super::{CrowdOptions, MIXED};
-use client::{LobbyClient, Session, SessionInfo, SessionOptions};
+use client::{LobbyClient, Pass, Session, SessionInfo, SessionOptions, wait_for_session};
 use game::{Bot, BotView, Intent};
 use machine::Rng;
 use net::dial::Dialer;
@@ -14,9 +16,15 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use zone::PlayerConfig;
 
-/// The most log-ins at once. A log-in with its handshakes costs more than seconds of play, and bots that play already must not
-/// wait for those that come.
-const LOGINS: usize = 4;
+/// The most bots that connect at once. The handshakes cost more than seconds of play, and bots that play already must not wait
+/// for those that come.
+const CONNECTING: usize = 4;
+
+/// The most requests to the lobby at once. They are not held up by bots that connect or wait: all of them get into the queue.
+const REQUESTS: usize = 4;
+
+/// Name of the random stream for the pauses of a bot that waits.
+const QUEUE: u64 = u64::MAX;
 
 /// Time that a bot may take to enter before the next one logs in.
 const ENTER_WITHIN: Duration = Duration::from_secs(2);
@@ -34,7 +42,9 @@ pub(super) struct BotLogin {
     dialer: Dialer<node::ClientNode>,
     paused: Arc<AtomicBool>,
     measurements: Arc<Mutex<BotMeasurements>>,
-    logins: Semaphore,
+    counts: Arc<LiveCounts>,
+    connecting: Semaphore,
+    requests: Semaphore,
     lobby_lock: LobbyLock,
 }
 
@@ -43,14 +53,15 @@ impl BotLogin {
         options: CrowdOptions,
         paused: Arc<AtomicBool>,
         measurements: Arc<Mutex<BotMeasurements>>,
+        counts: Arc<LiveCounts>,
     ) -> anyhow::Result<Self> {
-        let (logins, lobby_lock) = (Semaphore::new(LOGINS), LobbyLock::default());
-        Ok(Self { options, dialer: Dialer::new()?, paused, measurements, logins, lobby_lock })
+        let (connecting, requests) = (Semaphore::new(CONNECTING), Semaphore::new(REQUESTS));
+        let (dialer, lobby_lock) = (Dialer::new()?, LobbyLock::default());
+        Ok(Self { options, dialer, paused, measurements, counts, connecting, requests, lobby_lock })
     }
 
-    /// Logs a bot in and begins its session.
+    /// Logs a bot in, waits in the lobby's queue if it has to, and begins its session.
     pub(super) async fn admit(&self, number: usize) -> anyhow::Result<Session> {
-        let _permit = self.logins.acquire().await;
         let options = &self.options;
         let mixed = options.game.mixed_bots();
         let behaviour = match options.behaviour.as_str() {
@@ -59,19 +70,36 @@ impl BotLogin {
         };
         let lobby = LobbyClient::new(&options.lobby);
         let name = format!("{behaviour}-{number}");
-        let pass = in_turn(&self.lobby_lock, || lobby.guest(&name)).await?;
+        let pass = {
+            let _permit = self.requests.acquire().await;
+            in_turn(&self.lobby_lock, || lobby.guest(&name)).await?
+        };
         // Bots of crowds with different seeds get different seeds.
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
         let (transport, history, dialer) = (options.transport, options.history.clone(), self.dialer.clone());
-        let session_options = SessionOptions { transport, dialer, history, seed };
-        let begin = || {
-            let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
-            let mut counter = EventCounter::new(self.measurements.clone());
-            Session::begin(&lobby, &pass, session_options.clone(), make, move |it| counter.add(&it))
-        };
-        let session = in_turn(&self.lobby_lock, begin).await?;
+        let session_options = SessionOptions { transport, dialer, history, seed, on_waiting: None };
+        let info = self.wait_for_session(&lobby, &pass, seed).await?;
+        let _permit = self.connecting.acquire().await;
+        let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
+        let mut counter = EventCounter::new(self.measurements.clone(), self.counts.clone());
+        let session = Session::start(&lobby, &pass, info, session_options, make, move |it| counter.add(&it));
         let _ = tokio::time::timeout(ENTER_WITHIN, entered(&session)).await; // It may enter later.
         Ok(session)
+    }
+
+    /// Asks for a session until the lobby lets the bot in. Between two requests the bot holds up no other.
+    async fn wait_for_session(
+        &self,
+        lobby: &LobbyClient,
+        pass: &Pass,
+        seed: u64,
+    ) -> anyhow::Result<SessionInfo> {
+        let ask = async || {
+            let _permit = self.requests.acquire().await;
+            in_turn(&self.lobby_lock, || lobby.ask_session(pass)).await
+        };
+        let mut queue = BotPlace::queue(self.counts.clone());
+        Ok(wait_for_session(ask, Rng::seeded(seed).fork_named(QUEUE), |_| queue.enter()).await?)
     }
 
     /// The machine of a player that a bot steers.

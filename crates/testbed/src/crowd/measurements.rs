@@ -1,6 +1,7 @@
 //! Measurements of bots: answers and traffic.
 
-use client::Session;
+use super::BotHandle;
+use super::live_counts::{BotPlace, LiveCounts};
 use hdrhistogram::Histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,11 +35,12 @@ pub(super) struct EventCounter {
     measurements: Arc<Mutex<BotMeasurements>>,
     /// Entering another zone by walking does not count: no primary was silent.
     searches: bool,
+    world: BotPlace,
 }
 
 impl EventCounter {
-    pub(super) const fn new(measurements: Arc<Mutex<BotMeasurements>>) -> Self {
-        Self { measurements, searches: true }
+    pub(super) fn new(measurements: Arc<Mutex<BotMeasurements>>, counts: Arc<LiveCounts>) -> Self {
+        Self { measurements, searches: true, world: BotPlace::world(counts) }
     }
 
     pub(super) fn add(&mut self, event: &PlayerEvent) {
@@ -54,8 +56,14 @@ impl EventCounter {
                 it.latency.saturating_record(took.as_micros().max(1));
             }
             PlayerEvent::Searching => self.searches = true,
-            PlayerEvent::Entered(_) => it.entered += u64::from(std::mem::take(&mut self.searches)),
-            PlayerEvent::Closed(_) => it.closed += 1,
+            PlayerEvent::Entered(_) => {
+                it.entered += u64::from(std::mem::take(&mut self.searches));
+                self.world.enter();
+            }
+            PlayerEvent::Closed(_) => {
+                it.closed += 1;
+                self.world.leave();
+            }
             _ => (),
         }
     }
@@ -74,18 +82,18 @@ pub(super) struct TrafficTotals {
 
 impl TrafficTotals {
     /// Totals so far over the connections of these bots, all of one moment: a bot that is read later would be counted for longer.
-    pub(super) async fn over(sessions: &[Session]) -> Self {
+    pub(super) async fn over(bots: &[BotHandle]) -> Self {
         let mut sum = Self::default();
         let mut poses = JoinSet::new();
-        for session in sessions {
-            let traffic = &session.counters.traffic;
+        for bot in bots {
+            let traffic = &bot.counters.traffic;
             let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
             sum.bytes += read(&traffic.bytes_in);
             sum.packets += read(&traffic.packets_in);
             sum.udp_bytes += read(&traffic.udp_bytes_in);
             sum.packets_out += read(&traffic.packets_out);
             sum.udp_bytes_out += read(&traffic.udp_bytes_out);
-            let player = session.player.clone();
+            let player = bot.player.clone();
             poses.spawn(async move { player.inspect(node::ClientNode::poses).await });
         }
         sum.poses = poses.join_all().await.into_iter().flatten().sum();

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct CrowdReport {
     /// Number of bots that had a session.
     pub clients: usize,
+    /// Number of bots that were in the world at the end.
+    pub in_world: usize,
+    /// Number of bots that were in the lobby's queue at the end.
+    pub queued: usize,
     /// Actions that were answered, refusals included.
     pub actions_acked: u64,
     /// Answered actions that were refused.

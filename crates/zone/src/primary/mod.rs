@@ -39,7 +39,7 @@ use crate::load_level::LoadMeter;
 use crate::msg::{BetweenReplicas, ToPlayer, ZoneMsg};
 use crate::note::Note;
 use crate::object_table::Object;
-use crate::replica::{ReplicaLoad, Transition};
+use crate::replica::{PrimaryStatus, ReplicaLoad, Transition};
 use crate::rule::Rule;
 use audience::Audience;
 use context::PrimaryContext;
@@ -132,6 +132,12 @@ impl Primary {
             repeated_entries,
             grace: Span::ZERO,
         }
+    }
+
+    /// What its host reports of this primary.
+    pub(crate) fn status(&self, core: &Core) -> PrimaryStatus {
+        let players = core.state.players.values().filter(|it| it.present).count();
+        PrimaryStatus { players, level: self.load.level(), late: core.lateness() }
     }
 
     /// The ghosts, each with the zone that owns the object.

@@ -125,7 +125,7 @@ async fn measured(
         "world = {{ half = {half}, hosts = {hosts:?}, zones = {zones} }}\n\
          carrier = {{ policy = {:?}, bytes_per_second = 0 }}\n\
          host = {{ players_max = {room} }}\n\
-         lobby = {{ per_address = 1000.0, burst = 100000 }}\n",
+         lobby = {{ per_address = 1000.0, burst = 100000, admission = false }}\n",
         policy.name(),
     ))?;
     process::stay_on(&cores.server);

@@ -84,13 +84,15 @@ pub fn run(args: &BotsArgs) -> Result<(), CommandError> {
 /// The report as text for people.
 pub fn table(it: &CrowdReport) -> String {
     format!(
-        "{} bots, {:.0} s\n\
+        "{} bots, {:.0} s; {} in the world and {} in the queue at the end\n\
          actions   {:.0}/s answered, {} in all, {} of them refused\n\
          latency   p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms\n\
          updates   {:.1} poses, {:.0} bytes, {:.1} packets per bot and second\n\
          trouble   {} times back in, {} connections dialled again, {} errors\n",
         it.clients,
         it.seconds,
+        it.in_world,
+        it.queued,
         it.actions_per_second,
         it.actions_acked,
         it.actions_refused,

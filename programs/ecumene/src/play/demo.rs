@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testbed::cluster::{self, ClusterOptions};
-use testbed::crowd::{BotCrowd, CrowdOptions, CrowdReport};
+use testbed::crowd::{BotCrowd, CrowdCounts, CrowdOptions, CrowdReport};
 use testbed::running_world::RunningWorld;
 use testbed::watch::{CrossZoneTotals, WatchOptions, watch};
 
@@ -191,8 +191,8 @@ async fn play(
         crowd = BotCrowd::enter(options) => crowd?,
         () = stop_signal() => return Ok(world.leave().await?),
     };
-    if args.format == OutputFormat::Table && 0 < crowd.bots() {
-        print_to_stderr(&format!("{} bots are in", crowd.bots()));
+    if args.format == OutputFormat::Table && 0 < args.bots {
+        print_to_stderr(&entered_line(crowd.counts()));
     }
     crowd.measure().await;
     let spent_before = world.processor_seconds();
@@ -209,6 +209,14 @@ async fn play(
     }
     let report = DemoReport { crowd, server_cpu_seconds, transfers, cross_zone_events, splits: 0, failovers };
     print_report(&report, args.format)
+}
+
+/// A line about the bots that are in, and those that wait.
+fn entered_line(it: CrowdCounts) -> String {
+    match it.queued {
+        0 => format!("{} bots are in", it.in_world),
+        queued => format!("{} bots are in, {queued} wait in the queue", it.in_world),
+    }
 }
 
 fn print_report(report: &DemoReport, format: OutputFormat) -> Result<(), CommandError> {

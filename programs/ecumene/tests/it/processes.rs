@@ -73,6 +73,21 @@ fn a_demo_ends_by_itself_and_goes_on_where_it_was() {
     assert_eq!(checked["rolled_back"], 0, "{checked}");
 }
 
+/// A world for two players: the other bots wait in the queue until the end, which is no error.
+#[test]
+fn bots_wait_in_the_queue_of_a_full_world() {
+    let data = folder("queue");
+    std::fs::create_dir_all(&data).expect("the folder is ours");
+    let config = data.join("queue.toml");
+    std::fs::write(&config, "[lobby]\nplayers_max = 2\n").expect("the disk has room");
+    let (config, world) = (config.to_str().expect("UTF-8"), data.join("world"));
+    let world = ["--data", world.to_str().expect("UTF-8"), "--hosts", "1", "--zones", "1"];
+    let play = ["demo", "--config", config, "--port", "0", "--in-process", "--bots", "6", "--seconds", "1"];
+    let report = json(&[&play[..], &world].concat());
+    let counts = ["clients", "in_world", "queued", "errors"].map(|it| report[it].as_u64());
+    assert_eq!(counts, [Some(2), Some(2), Some(4), Some(0)], "{report}");
+}
+
 #[test]
 fn impossible_calls_are_refused_in_one_line() {
     let refusal = |arguments: &[&str]| crate::refusal(arguments);

@@ -1,6 +1,6 @@
 // One visit to the world: connects the player's input, the world's events and the screen.
 
-import { type Lobby, type Pass, type SessionEnd, type TransportKind, World, keyOf } from "@ecumene/client";
+import { type Lobby, type Pass, type SessionEnd, type TransportKind, type WaitOptions, World, keyOf } from "@ecumene/client";
 import { MINT } from "../art/palette.ts";
 import * as kosmos from "../generated/kosmos.ts";
 import { listenToKeys } from "../input/keyboard.ts";
@@ -26,7 +26,7 @@ const LISTS_EVERY = 200;
 /** A shorter silence of the zone is not shown to the player, ms. */
 const PILL_AFTER = 700;
 
-export interface PlayOptions {
+export interface PlayOptions extends WaitOptions {
   lobby: Lobby;
   pass: Pass;
   transport: TransportKind | undefined;
@@ -57,13 +57,15 @@ export class Play {
   private lostAt: number | null = null;
 
   static async start(options: PlayOptions): Promise<Play> {
-    const { lobby, pass, transport } = options;
+    const { lobby, pass, transport, onWaiting, signal } = options;
     const isSteady = (shown: kosmos.Shown): boolean => shown.kind === "Rocket";
     const world: Kosmos = await World.join<kosmos.Shown, kosmos.Action, kosmos.Notice, kosmos.Refusal, Overlay>(kosmos, {
       lobby,
       pass: pass.pass,
       transport,
       isSteady,
+      onWaiting,
+      signal,
     });
     return new Play(world, options);
   }

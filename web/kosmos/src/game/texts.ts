@@ -35,6 +35,13 @@ export function offerText({ give, want }: Offer): string {
   return `${goodsText(give.coins, give.item?.kind.kind)} for ${goodsText(want.coins, want.kind?.kind)}`;
 }
 
+/** A number as people count: 1st, 2nd, 3rd, 11th. */
+export function ordinal(count: number): string {
+  const isTeen = 10 < count % 100 && count % 100 < 14;
+  const ending = isTeen ? undefined : ["th", "st", "nd", "rd"][count % 10];
+  return `${count}${ending ?? "th"}`;
+}
+
 const FIRST = ["Swift", "Quiet", "Amber", "Lucky", "Brave", "Misty", "Clever", "Silver", "Merry", "Bold", "Sunny", "Velvet"];
 const SECOND = ["Otter", "Falcon", "Comet", "Badger", "Lynx", "Heron", "Fox", "Marten", "Wren", "Moth", "Hare", "Raven"];
 
