@@ -10,6 +10,7 @@ mod cross_zone_counters;
 mod host_disk;
 mod host_entries;
 mod host_registration;
+mod http_connections;
 pub mod lobby_http;
 mod log_throttle;
 mod page;
