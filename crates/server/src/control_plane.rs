@@ -61,10 +61,11 @@ impl ControlPlane {
             ..LobbySettings::default()
         };
         let media = Files::open(config.data.join("lobby"))?;
-        let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
+        let lobby_and_accounts = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
         let (range, proxies) = (rules.range().millimetres(), config.lobby.proxies.clone());
-        let http = LobbyHttp::new(lobby, directory_handle.clone(), world.clone(), range, proxies.clone())?;
+        let (directory, in_world) = (directory_handle.clone(), world.clone());
+        let http = LobbyHttp::new(lobby_and_accounts, directory, in_world, range, proxies.clone())?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;

@@ -5,8 +5,10 @@
 //!
 //! This crate decides nothing about the world: zones do, and the directory stores which host leads each zone.
 
+mod account_store;
 mod client_address;
 mod cross_zone_counters;
+mod fair_jobs;
 mod host_disk;
 mod host_entries;
 mod host_registration;
