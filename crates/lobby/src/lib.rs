@@ -12,16 +12,18 @@
 //! let now = UnixSeconds(1_800_000_000);
 //! let source = RequestSource { address: [127, 0, 0, 1].into(), at: Time::ZERO, now };
 //! let keys = Keys::generate([7; 32])?; // Take random bytes.
-//! let mut lobby = Lobby::open(MemoryDisk::new(), Issuer::new(keys, "my-world")?, LobbySettings::default())?;
+//! let issuer = Issuer::new(keys, "my-world")?;
+//! let (mut lobby, mut accounts) = Lobby::open(MemoryDisk::new(), issuer, LobbySettings::default())?;
 //!
-//! // A new account. Hashing the password is slow, and can run on another thread.
+//! // A new account. Hashing the password and storing the account are slow, and can run on other threads.
 //! let creation = lobby.begin_account(source, "Ada", "correct horse")?;
-//! let ada = lobby.finish_account(creation.hash([1; 16]), now)?;
+//! let reservation = lobby.reserve_account(creation.hash([1; 16]))?;
+//! let ada = lobby.finish_account(accounts.store(reservation), now)?;
 //!
 //! // A session, and a token that host 3 accepts once.
-//! let holder = lobby.begin_session(source, &ada.pass)?;
+//! let holder = lobby.begin_session(source, &ada.pass)?.verify(&lobby.issuer())?;
 //! let session = lobby.finish_session(holder, None, 5_000_000)?; // The world's clock.
-//! let token = lobby.token(&session, 3, 42, now);
+//! let token = lobby.issuer().session_token(&session, 3, 42, now);
 //! let mut gate = TokenGate::new(Verifier::new(lobby.public(), "my-world", 3)?, now);
 //! assert_eq!(gate.admit(&token, now)?.player, ada.player);
 //! assert_eq!(gate.admit(&token, now), Err(TokenError::Used));
@@ -55,7 +57,10 @@ mod passwords;
 
 pub mod config;
 
-pub use accounts::{Account, AccountSettings, Accounts, AccountsOpenError, CreateError};
+pub use accounts::{
+    Account, AccountLog, AccountReservation, AccountSettings, Accounts, AccountsOpenError, CreateError,
+    StoredAccount,
+};
 pub use admission::{
     Admission, AdmissionAnswer, AdmissionRequest, AdmissionSettings, AdmissionState, AdmissionStatus,
     ClosedReason, HostReport, PaceSettings, QueuePlace,
@@ -65,7 +70,7 @@ pub use keys::{KeyError, Keys, PublicKey};
 pub use limits::{LoginLimits, RateLimits, TooOften};
 pub use lobby::{
     CheckedLogin, Creation, HashedCreation, Lobby, LobbyError, LobbySettings, LoginAttempt, PassGrant,
-    PassHolder, RequestSource, SessionGrant,
+    PassHolder, RequestSource, SessionGrant, UncheckedPass,
 };
 pub use names::{NameError, NameKey, Password, PasswordError, PlayerName};
 pub use passwords::{HashError, PasswordHash, hash_password, verify};

@@ -118,10 +118,10 @@ impl LoginLimits {
     }
 }
 
-/// The address group that counts as one: an IPv6 subscriber chooses the lower half of the address freely.
+/// The address group that counts as one: an IPv6 subscriber usually has a prefix of 56 bits, with 256 networks.
 pub(crate) fn address_group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 72 << 72)),
         v4 => v4,
     }
 }

@@ -2,10 +2,14 @@
 //!
 //! Log-in and new accounts take three steps, because the middle one takes tens of milliseconds and can run elsewhere:
 //! `lobby.begin_…` checks the limits, `….verify()` or `….hash(salt)` is slow and needs no lobby, `lobby.finish_…`
-//! decides. Each step takes the result of the one before, so none can be left out. Likewise the caller asks the
-//! directory for the world's clock between `begin_session` and `finish_session`, after the pass was verified.
+//! decides. A new account is stored between them: `lobby.reserve_account(…)`, then `log.store(…)`, which waits for the disk
+//! and needs no lobby. Each step takes the result of the one before, so none can be left out. Likewise the caller verifies a
+//! pass (`….verify(&issuer)`) and asks the directory for the world's clock between `begin_session` and `finish_session`.
+//! Tokens are the issuer's, which can be shared: `issuer.session_token(…)`.
 
-use crate::accounts::{AccountSettings, Accounts, AccountsOpenError, CreateError};
+use crate::accounts::{
+    AccountLog, AccountReservation, AccountSettings, Accounts, AccountsOpenError, CreateError, StoredAccount,
+};
 use crate::config::{ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, Rate};
 use crate::limits::{LoginLimits, TooOften};
 use crate::passwords::{PasswordHash, hash_password, verify};
@@ -14,14 +18,15 @@ use crate::{NameError, Password, PasswordError, PlayerName, PublicKey};
 use game::PlayerId;
 use machine::Time;
 use std::net::IpAddr;
+use std::sync::Arc;
 use store::Media;
 use thiserror::Error;
 
 /// The log-in service of one world.
 #[derive(Debug)]
-pub struct Lobby<M> {
-    issuer: Issuer,
-    accounts: Accounts<M>,
+pub struct Lobby {
+    issuer: Arc<Issuer>,
+    accounts: Accounts,
     limits: LoginLimits,
     last_session: u64,
 }
@@ -106,6 +111,14 @@ pub enum LobbyError {
     NoSession,
 }
 
+/// A pass that counts against the limits, before it is verified.
+#[derive(Clone, Debug)]
+#[must_use = "a pass that is not verified gives no session"]
+pub struct UncheckedPass {
+    text: String,
+    now: UnixSeconds,
+}
+
 /// A player with a valid pass, before the directory is asked for the world's clock.
 #[derive(Clone, Debug)]
 #[must_use = "a player with a pass has no session yet"]
@@ -167,12 +180,32 @@ impl LoginAttempt {
     }
 }
 
-impl<M: Media> Lobby<M> {
-    /// Opens the lobby of a world with its accounts on a medium.
-    pub fn open(media: M, issuer: Issuer, settings: LobbySettings) -> Result<Self, AccountsOpenError> {
-        let accounts = Accounts::open(media, settings.accounts)?;
+impl UncheckedPass {
+    /// Verifies the signature of the pass: slow, and needs no lobby.
+    pub fn verify(self, issuer: &Issuer) -> Result<PassHolder, LobbyError> {
+        Ok(PassHolder { pass: issuer.check_pass(&self.text, self.now)? })
+    }
+}
+
+impl Issuer {
+    /// A token that admits a session to a host, valid for 30 seconds: slow, and needs no lobby. `nonce` is 128 random bits.
+    pub fn session_token(&self, session: &SessionGrant, host: u32, nonce: u128, now: UnixSeconds) -> String {
+        let SessionGrant { number, player, ref name } = *session;
+        let expires = Token::expiry(now);
+        self.token(&Token { player, session: number, name: name.clone(), host, nonce, expires })
+    }
+}
+
+impl Lobby {
+    /// Opens the lobby of a world with its accounts on a medium. New accounts are stored in the log.
+    pub fn open<M: Media>(
+        media: M,
+        issuer: Issuer,
+        settings: LobbySettings,
+    ) -> Result<(Self, AccountLog<M>), AccountsOpenError> {
+        let (accounts, log) = Accounts::open(media, settings.accounts)?;
         let limits = LoginLimits::new(settings.address_rate, settings.account_rate);
-        Ok(Self { issuer, accounts, limits, last_session: 0 })
+        Ok((Self { issuer: Arc::new(issuer), accounts, limits, last_session: 0 }, log))
     }
 
     /// Logs in a guest as a new player. `random` is 64 random bits, from which the id is made.
@@ -197,15 +230,19 @@ impl<M: Media> Lobby<M> {
         Ok(Creation { name, password })
     }
 
-    /// The last step of a new account: when this returns, it is on the disk. The name may be taken by now.
+    /// Reserves the name of a new account. It may be taken by now.
+    pub fn reserve_account(&mut self, creation: HashedCreation) -> Result<AccountReservation, LobbyError> {
+        Ok(self.accounts.reserve(creation.name, creation.password)?)
+    }
+
+    /// The last step of a new account: when this returns a pass, the account is on the disk.
     pub fn finish_account(
         &mut self,
-        creation: HashedCreation,
+        account: StoredAccount,
         now: UnixSeconds,
     ) -> Result<PassGrant, LobbyError> {
-        let HashedCreation { name, password } = creation;
-        let player = self.accounts.create(name.clone(), password)?;
-        Ok(self.admit(player, name, now))
+        let account = self.accounts.finish(account)?;
+        Ok(self.admit(account.player, account.name.clone(), now))
     }
 
     /// The first step of a log-in: checks limits and finds the account.
@@ -234,11 +271,11 @@ impl<M: Media> Lobby<M> {
         PassGrant { pass: self.issuer.pass(player, name.clone(), now), player, name }
     }
 
-    /// The first step of a session: checks limits and pass.
-    pub fn begin_session(&mut self, source: RequestSource, pass: &str) -> Result<PassHolder, LobbyError> {
+    /// The first step of a session: checks limits.
+    pub fn begin_session(&mut self, source: RequestSource, pass: &str) -> Result<UncheckedPass, LobbyError> {
         // Before the pass is verified: a forged one costs a signature check, too.
         self.limits.for_session(source.at, source.address)?;
-        Ok(PassHolder { pass: self.issuer.check_pass(pass, source.now)? })
+        Ok(UncheckedPass { text: pass.to_owned(), now: source.now })
     }
 
     /// The last step of a session: a new one, or an earlier one of the same player again.
@@ -267,11 +304,9 @@ impl<M: Media> Lobby<M> {
         self.last_session
     }
 
-    /// A token that admits a session to a host, valid for 30 seconds. `nonce` is 128 random bits.
-    pub fn token(&self, session: &SessionGrant, host: u32, nonce: u128, now: UnixSeconds) -> String {
-        let SessionGrant { number, player, ref name } = *session;
-        let expires = Token::expiry(now);
-        self.issuer.token(&Token { player, session: number, name: name.clone(), host, nonce, expires })
+    /// The issuer of passes and tokens, which works without the lobby.
+    pub fn issuer(&self) -> Arc<Issuer> {
+        Arc::clone(&self.issuer)
     }
 
     /// The public key with which hosts verify tokens.
@@ -280,18 +315,8 @@ impl<M: Media> Lobby<M> {
     }
 
     /// The accounts, to count them.
-    pub fn accounts(&self) -> &Accounts<M> {
+    pub const fn accounts(&self) -> &Accounts {
         &self.accounts
-    }
-
-    /// The accounts with their medium, for tests that inject faults.
-    pub fn accounts_mut(&mut self) -> &mut Accounts<M> {
-        &mut self.accounts
-    }
-
-    /// Closes the lobby and returns its medium, to be opened again.
-    pub fn into_media(self) -> M {
-        self.accounts.into_media()
     }
 }
 

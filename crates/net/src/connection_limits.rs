@@ -5,12 +5,12 @@ use crate::rate_limiter::RateLimiter;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The most unauthenticated connections at once: half of a full host's players may come back in the same moment.
 pub const UNAUTHENTICATED_MAX: usize = 1_024;
 
-/// The most unauthenticated connections of one address group: no group can take all slots alone.
+/// The most unauthenticated connections of one address group: no group can take all slots alone. When many are taken it is
+/// less (see [`AddressGroups`]): a few groups together cannot, either.
 pub const UNAUTHENTICATED_PER_GROUP: usize = UNAUTHENTICATED_MAX / 4;
 
 /// With more unauthenticated connections than this, addresses must be validated first.
@@ -29,43 +29,37 @@ const GROUPS_MAX: usize = 65_536;
 
 /// The limits of a host, and the connections counted against them.
 pub struct ConnectionLimits {
-    unauthenticated: Arc<Semaphore>,
-    address_groups: Arc<AddressGroups>,
+    unauthenticated: Arc<AddressGroups>,
     limiters: Mutex<BTreeMap<IpAddr, RateLimiter>>,
 }
 
 /// The slot of a connection that has not shown a valid token yet. Dropping it makes the slot free again.
 #[derive(Debug)]
 pub struct UnauthenticatedSlot {
-    _group: GroupSlot,
-    _host: OwnedSemaphorePermit,
+    _slot: GroupSlot,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
-            unauthenticated: Arc::new(Semaphore::new(UNAUTHENTICATED_MAX)),
-            address_groups: AddressGroups::new(UNAUTHENTICATED_PER_GROUP),
+            unauthenticated: AddressGroups::new(UNAUTHENTICATED_MAX, UNAUTHENTICATED_PER_GROUP),
             limiters: Mutex::default(),
         }
     }
 }
 
 impl ConnectionLimits {
-    /// Takes a slot for a connection from this address; `None` if all are taken or its group connects too often.
+    /// Takes a slot for a connection from this address; `None` if its group has no more or connects too often.
     pub fn reserve(&self, from: IpAddr) -> Option<UnauthenticatedSlot> {
         if !self.count_connection(from) {
             return None;
         }
-        // The group's slot first: a group with too many connections must not take a slot of the host.
-        let address_group = self.address_groups.reserve(from)?;
-        let host = self.unauthenticated.clone().try_acquire_owned().ok()?;
-        Some(UnauthenticatedSlot { _group: address_group, _host: host })
+        Some(UnauthenticatedSlot { _slot: self.unauthenticated.reserve(from)? })
     }
 
     /// Number of unauthenticated connections now.
     pub fn unauthenticated(&self) -> usize {
-        UNAUTHENTICATED_MAX - self.unauthenticated.available_permits()
+        self.unauthenticated.len()
     }
 
     /// Returns whether an address must be validated first, on transports where it can be forged.
@@ -114,14 +108,16 @@ mod tests {
         let mut held = fill(&limits, at);
         assert_eq!((held.len(), limits.unauthenticated()), (UNAUTHENTICATED_MAX, UNAUTHENTICATED_MAX));
         held.pop();
-        assert!(limits.reserve(at(0)).is_some());
+        assert!(limits.reserve(at(0)).is_none(), "it is left to an address that has none");
+        assert!(limits.reserve(at(UNAUTHENTICATED_MAX as u32)).is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_address_group_takes_all_slots() {
         let limits = ConnectionLimits::default();
-        let lower_half = |it: u32| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, it as u16));
-        let held = fill(&limits, lower_half);
+        // A home's prefix of 56 bits has 256 networks.
+        let of_home = |it: u32| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, it as u16 % 256, 0, 0, 0, 1));
+        let held = fill(&limits, of_home);
         assert_eq!(held.len(), UNAUTHENTICATED_PER_GROUP);
         assert!(
             limits.must_validate(at(1)),
@@ -130,6 +126,14 @@ mod tests {
         assert!(limits.reserve(at(1)).is_some());
         drop(held);
         assert_eq!(limits.unauthenticated(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_few_address_groups_leave_slots_for_others() {
+        let limits = ConnectionLimits::default();
+        let held: Vec<_> = (0..8).flat_map(|group| fill(&limits, move |_| at(group))).collect();
+        assert!(held.len() < UNAUTHENTICATED_MAX, "{}", held.len());
+        assert!(limits.reserve(at(100)).is_some());
     }
 
     #[tokio::test(start_paused = true)]

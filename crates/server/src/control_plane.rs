@@ -62,12 +62,12 @@ impl ControlPlane {
             ..LobbySettings::default()
         };
         let media = Files::open(config.data.join("lobby"))?;
-        let lobby = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
+        let lobby_and_accounts = Lobby::open(media, Issuer::new(signing, &world.id)?, settings)?;
 
         let (range, proxies) = (rules.range().millimetres(), config.lobby.proxies.clone());
         let admission = Arc::new(LobbyAdmission::new(config.lobby.admission(), world.hosts()));
-        let (directory, keeper) = (directory_handle.clone(), admission.clone());
-        let http = LobbyHttp::new(lobby, directory, world.clone(), range, proxies.clone(), keeper)?;
+        let (directory, in_world, keeper) = (directory_handle.clone(), world.clone(), admission.clone());
+        let http = LobbyHttp::new(lobby_and_accounts, directory, in_world, range, proxies.clone(), keeper)?;
         let listener = TcpListener::bind(config.lobby.listen).await.with_context(|| {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;

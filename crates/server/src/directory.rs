@@ -185,29 +185,46 @@ fn ticket_of(request: &DirectoryRequest) -> Ticket {
 /// Takes the reports of hosts.
 pub type ReportHandler = Arc<dyn Fn(HostReport) + Send + Sync>;
 
-/// Serves hosts at this address; returns the address with its real port. Hosts report over the same connections.
+/// Serves hosts at this address, on a thread of its own: hosts need the directory most when all players log in again, and
+/// must not wait for them. Hosts report over the same connections. Returns the address with its real port.
 pub fn serve(
     directory: &DirectoryHandle,
     at: SocketAddr,
     mesh_identity: &MeshIdentity,
     on_report: ReportHandler,
 ) -> anyhow::Result<SocketAddr> {
-    let endpoint = endpoint::for_servers_at(at, mesh_identity, ALPN_DIRECTORY)?;
-    let bound = endpoint.local_addr()?;
-    let directory = directory.clone();
-    tokio::spawn(async move {
-        while let Some(incoming) = endpoint.accept().await {
-            let (directory, on_report) = (directory.clone(), on_report.clone());
-            tokio::spawn(async move {
-                let Ok(connection) = incoming.await else { return };
-                tokio::spawn(take_reports(connection.clone(), on_report));
-                while let Ok((send, receive)) = connection.accept_bi().await {
-                    tokio::spawn(answer(directory.clone(), send, receive));
-                }
-            });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let endpoint = {
+        let _entered = runtime.enter();
+        endpoint::for_servers_at(at, mesh_identity, ALPN_DIRECTORY)
+    };
+    let endpoint = match endpoint {
+        Ok(it) => it,
+        Err(why) => {
+            // Dropping it would wait for its tasks, which a caller on another runtime must not do.
+            runtime.shutdown_background();
+            return Err(why.into());
         }
-    });
+    };
+    let bound = endpoint.local_addr()?;
+    let accepting = accept_hosts(endpoint, directory.clone(), on_report);
+    let run = move || runtime.block_on(accepting);
+    std::thread::Builder::new().name("directory-port".to_owned()).spawn(run)?;
     Ok(bound)
+}
+
+/// Answers the requests and takes the reports of all hosts that connect.
+async fn accept_hosts(endpoint: quinn::Endpoint, directory: DirectoryHandle, on_report: ReportHandler) {
+    while let Some(incoming) = endpoint.accept().await {
+        let (directory, on_report) = (directory.clone(), on_report.clone());
+        tokio::spawn(async move {
+            let Ok(connection) = incoming.await else { return };
+            tokio::spawn(take_reports(connection.clone(), on_report));
+            while let Ok((send, receive)) = connection.accept_bi().await {
+                tokio::spawn(answer(directory.clone(), send, receive));
+            }
+        });
+    }
 }
 
 /// Takes the reports of a host until its connection ends. What is no report of this version is ignored.
@@ -357,6 +374,19 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("a value of 16385 bytes is too long, the limit is 16384"), "{said:?}");
         assert!(said[0].contains("zone/1"), "{said:?}");
+    }
+
+    /// The runtime on which the service was started stands still, as if all its threads logged players in.
+    #[test]
+    fn hosts_are_answered_while_the_runtime_of_the_lobby_stands_still() {
+        let of_lobby = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let directory = of_lobby.block_on(async { TestDirectory::start("thread") });
+        let of_host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let reply = of_host.block_on(async {
+            let remote = directory.another_remote();
+            remote.ask(DirectoryRequest::Clock { ticket: Ticket(1) }).await
+        });
+        assert!(matches!(reply, DirectoryReply::Clock { .. }), "{reply:?}");
     }
 
     #[tokio::test]

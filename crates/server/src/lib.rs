@@ -5,13 +5,16 @@
 //!
 //! This crate decides nothing about the world: zones do, and the directory stores which host leads each zone.
 
+mod account_store;
 mod admission;
 mod client_address;
 mod cross_zone_counters;
+mod fair_jobs;
 mod host_disk;
 mod host_entries;
 mod host_registration;
 mod host_reporter;
+mod http_connections;
 pub mod lobby_http;
 mod log_throttle;
 mod page;

@@ -1,8 +1,10 @@
 //! The lobby over HTTP: log-in and web page, as described in `docs/net.md`.
 
+use crate::account_store::{AccountStore, StoreBusy};
 use crate::admission::LobbyAdmission;
 use crate::client_address::client_address;
 use crate::directory::DirectoryHandle;
+use crate::fair_jobs::{FairJobs, JobRefused};
 use crate::host_entries::HostEntryReader;
 use crate::keys::random;
 use crate::page;
@@ -17,7 +19,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use lobby::{CreateError, Lobby, LobbyError, PassGrant, RequestSource, SessionGrant};
+use lobby::{AccountLog, CreateError, Issuer, Lobby, LobbyError, PassGrant, RequestSource, SessionGrant};
 use machine::Address;
 use net::address::host_of;
 use serde::Deserialize;
@@ -26,11 +28,9 @@ use serde_json::{Value, json};
 use space::{Polygon, ZoneId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::Files;
-use tokio::sync::{mpsc, oneshot};
+use store::Media;
 use tokio::time::Instant;
 use zone::Leadership;
 
@@ -47,13 +47,21 @@ const HASHES_MAX: usize = 2;
 /// Passwords that wait to be hashed: a few seconds' worth.
 const HASHES_WAITING: usize = 64;
 
+/// Passes that are verified, and sessions whose tokens are signed, at once: each takes some tens of microseconds per host.
+/// More threads would take the processor from the directory's.
+const SIGNATURES_MAX: usize = 1;
+
+/// Passes and sessions that wait for it. One address group may have half of them, as many as it may have connections.
+const SIGNATURES_WAITING: usize = 2_048;
+
 /// Memory that hashing takes, in bytes.
 pub const HASHING_BYTES: usize = HASHES_MAX * lobby::config::HASH_KIB as usize * 1024;
 
 /// The state that all requests share.
 pub struct LobbyHttp {
-    /// Accounts, limits and the signing key.
-    pub lobby: Mutex<Lobby<Files>>,
+    /// Accounts and limits. Locked for moments only: not while tokens are signed, passwords hashed or accounts stored.
+    lobby: Arc<Mutex<Lobby>>,
+    issuer: Arc<Issuer>,
     /// The directory, which knows hosts and leadership.
     pub directory: DirectoryHandle,
     /// The world's entry in the directory.
@@ -67,16 +75,15 @@ pub struct LobbyHttp {
     /// Zones and their corners, as clients are sent them.
     zones: Value,
     status: tokio::sync::Mutex<StatusCache>,
-    hashing: mpsc::Sender<HashJob>,
+    accounts: AccountStore,
+    hashing: FairJobs,
+    signing: FairJobs,
 }
 
-/// A password to hash or verify, on a thread of its own.
-type HashJob = Box<dyn FnOnce() + Send>;
-
 impl LobbyHttp {
-    /// The state for a lobby, with its hashing threads.
+    /// The state for a lobby, with the threads that hash, sign, and store accounts in the log.
     pub fn new(
-        lobby: Lobby<Files>,
+        (lobby, accounts): (Lobby, AccountLog<impl Media + Send + 'static>),
         directory: DirectoryHandle,
         world: WorldEntry,
         range: u32,
@@ -87,12 +94,24 @@ impl LobbyHttp {
         let zone = |(zone, region): (ZoneId, &Polygon)| json!({ "zone": zone.0, "corners": corners(region) });
         let zones = map.zones().map(zone).collect();
         let cache = StatusCache { hosts: HostEntryReader::new(world.hosts()), last: None };
-        let (lobby, status) = (Mutex::new(lobby), tokio::sync::Mutex::new(cache));
-        let hashing = start_hashing_threads();
-        Ok(Self { lobby, directory, world, range, proxies, admission, zones, status, hashing })
+        let (issuer, lobby) = (lobby.issuer(), Arc::new(Mutex::new(lobby)));
+        Ok(Self {
+            accounts: AccountStore::start(lobby.clone(), accounts)?,
+            hashing: FairJobs::start("hash", HASHES_MAX, HASHES_WAITING),
+            signing: FairJobs::start("sign", SIGNATURES_MAX, SIGNATURES_WAITING),
+            status: tokio::sync::Mutex::new(cache),
+            lobby,
+            issuer,
+            directory,
+            world,
+            range,
+            proxies,
+            admission,
+            zones,
+        })
     }
 
-    fn lobby(&self) -> MutexGuard<'_, Lobby<Files>> {
+    fn lobby(&self) -> MutexGuard<'_, Lobby> {
         self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -159,6 +178,22 @@ impl From<LobbyError> for HttpError {
     }
 }
 
+impl From<JobRefused> for HttpError {
+    fn from(_: JobRefused) -> Self {
+        unavailable("try again in a moment")
+    }
+}
+
+impl From<StoreBusy> for HttpError {
+    fn from(_: StoreBusy) -> Self {
+        unavailable("try again in a moment")
+    }
+}
+
+fn unavailable(why: &str) -> HttpError {
+    HttpError(StatusCode::SERVICE_UNAVAILABLE, why.to_owned(), None)
+}
+
 /// The body of a request. Unlike axum's `Json`, it refuses a malformed body with the same form of answer as other
 /// errors.
 struct JsonBody<T>(T);
@@ -209,8 +244,8 @@ async fn account(
     JsonBody(it): JsonBody<LoginRequest>,
 ) -> JsonResult {
     let creation = http.lobby().begin_account(source, &it.name, &it.password)?;
-    let hashed = on_hashing_thread(&http, move || creation.hash(random())).await?;
-    let grant = http.lobby().finish_account(hashed, wall_clock())?;
+    let hashed = http.hashing.run(source.address, move || creation.hash(random())).await?;
+    let grant = http.accounts.store(hashed, wall_clock()).await??;
     Ok(grant_json(&grant))
 }
 
@@ -220,45 +255,9 @@ async fn login(
     JsonBody(it): JsonBody<LoginRequest>,
 ) -> JsonResult {
     let attempt = http.lobby().begin_login(source, &it.name, &it.password)?;
-    let checked = on_hashing_thread(&http, move || attempt.verify()).await?;
+    let checked = http.hashing.run(source.address, move || attempt.verify()).await?;
     let grant = http.lobby().finish_login(checked, wall_clock())?;
     Ok(grant_json(&grant))
-}
-
-/// Starts the hashing threads. They live as long as the process, because each keeps the memory that hashing takes.
-fn start_hashing_threads() -> mpsc::Sender<HashJob> {
-    let (sender, jobs) = mpsc::channel::<HashJob>(HASHES_WAITING);
-    let jobs = Arc::new(Mutex::new(jobs));
-    for number in 0..HASHES_MAX {
-        let jobs = jobs.clone();
-        let next = move || jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
-        let run = move || {
-            while let Some(job) = next() {
-                // A panic costs its own request an answer, and no later request a thread.
-                let _ = std::panic::catch_unwind(AssertUnwindSafe(job));
-            }
-        };
-        let thread = std::thread::Builder::new().name(format!("hash-{number}")).spawn(run);
-        thread.expect("a process that has just started can start a thread");
-    }
-    sender
-}
-
-/// Runs a job on a hashing thread. Refuses it if too many wait, and skips it if the client has disconnected meanwhile.
-async fn on_hashing_thread<T: Send + 'static>(
-    http: &LobbyHttp,
-    job: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, HttpError> {
-    let busy = || HttpError(StatusCode::SERVICE_UNAVAILABLE, "try again in a moment".to_owned(), None);
-    let (sender, done) = oneshot::channel();
-    let job = move || {
-        // The client may have given up while the job waited.
-        if !sender.is_closed() {
-            drop(sender.send(job()));
-        }
-    };
-    http.hashing.try_send(Box::new(job)).map_err(|_| busy())?;
-    done.await.map_err(|_| busy())
 }
 
 async fn session(
@@ -266,20 +265,20 @@ async fn session(
     Source(source): Source,
     JsonBody(it): JsonBody<SessionRequest>,
 ) -> Result<Response, HttpError> {
-    let unavailable = |why: &str| HttpError(StatusCode::SERVICE_UNAVAILABLE, why.to_owned(), None);
     let requested = match it.session.map(|text| text.parse()) {
         Some(Ok(number)) => Some(number),
         Some(Err(_)) => return Err(LobbyError::NoSession.into()),
         None => None,
     };
     // Before the directory is asked: a request without a valid pass costs no more than this.
-    let holder = http.lobby().begin_session(source, &it.pass)?;
+    let (unchecked, issuer) = (http.lobby().begin_session(source, &it.pass)?, http.issuer.clone());
+    let holder = http.signing.run(source.address, move || unchecked.verify(&issuer)).await??;
     if let Some(waits) = http.admission.check(source, holder.player(), requested.is_some()) {
         return Ok(waits);
     }
     let clock = http.directory.clock().await.ok_or_else(|| unavailable("the directory's disk failed"))?;
     let session = http.lobby().finish_session(holder, requested, clock)?;
-    let hosts = hosts(&http, &session).await.ok_or_else(|| unavailable("the directory's disk failed"))?;
+    let hosts = hosts(&http, &session, source.address).await?;
     // A session without hosts is of no use: the client is to ask again.
     if hosts.is_empty() {
         return Err(unavailable("no host is there yet: try again in a moment"));
@@ -346,15 +345,14 @@ fn zones_led_and_backed(host: u32, leaderships: &[(u32, Option<Leadership>)]) ->
 }
 
 /// All hosts with a token each, those with the most primaries first: a client needs few connections then.
-async fn hosts(http: &LobbyHttp, session: &SessionGrant) -> Option<Vec<Value>> {
-    let status = recent_status(http).await?;
+async fn hosts(http: &LobbyHttp, session: &SessionGrant, client: IpAddr) -> Result<Vec<Value>, HttpError> {
+    let status = recent_status(http).await.ok_or_else(|| unavailable("the directory's disk failed"))?;
     let WorldStatus { hosts, leaderships } = &*status;
     let mut order: Vec<_> = hosts.keys().copied().collect();
     order.sort_by_key(|&host| std::cmp::Reverse(zones_led_and_backed(host, leaderships)));
-    let lobby = http.lobby();
-    let entry = |host: u32| {
+    let tokens = sign_tokens(http, session, order.clone(), client).await?;
+    let entry = |(host, token): (u32, String)| {
         let it = &hosts[&host];
-        let token = lobby.token(session, host, u128::from_le_bytes(random()), wall_clock());
         let certificate: String = it.certificate.iter().map(|byte| format!("{byte:02x}")).collect();
         json!({
             "host": host,
@@ -365,7 +363,19 @@ async fn hosts(http: &LobbyHttp, session: &SessionGrant) -> Option<Vec<Value>> {
             "token": token,
         })
     };
-    Some(order.into_iter().map(entry).collect())
+    Ok(order.into_iter().zip(tokens).map(entry).collect())
+}
+
+/// A token of a session for each of these hosts, signed on a thread for it.
+async fn sign_tokens(
+    http: &LobbyHttp,
+    session: &SessionGrant,
+    hosts: Vec<u32>,
+    client: IpAddr,
+) -> Result<Vec<String>, JobRefused> {
+    let (issuer, session) = (http.issuer.clone(), session.clone());
+    let sign = move |host| issuer.session_token(&session, host, u128::from_le_bytes(random()), wall_clock());
+    http.signing.run(client, move || hosts.into_iter().map(sign).collect()).await
 }
 
 async fn health(State(http): SharedState) -> axum::Json<Value> {
@@ -401,8 +411,15 @@ mod tests {
     use crate::stored_partition::StoredPartition;
     use crate::test_directory::TestDirectory;
     use crate::world_entry::{self, HostEntry};
-    use lobby::{Issuer, LobbySettings};
+    use lobby::LobbySettings;
+    use machine::Ticket;
+    use machine::directory::{DirectoryReply, DirectoryRequest};
     use space::Partition;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use store::{MediaError, MemoryDisk};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::{mpsc, oneshot};
 
     #[test]
     fn a_client_that_asks_too_often_is_told_the_wait_in_text_and_header() {
@@ -416,13 +433,10 @@ mod tests {
         assert!(!refused.headers().contains_key(header::RETRY_AFTER));
     }
 
-    #[tokio::test]
-    async fn a_host_of_another_version_does_not_hide_the_others() {
-        let directory = TestDirectory::start("status");
-        let zones = (1..=100).map(|zone| (zone, (1..=100).collect())).collect();
+    fn world(zones: BTreeMap<u32, Vec<u32>>) -> WorldEntry {
         let square = world_entry::square(1_000).unwrap();
         let map = Partition::new(Polygon::new(&square).unwrap(), ZoneId(1));
-        let world = WorldEntry {
+        WorldEntry {
             id: "test-1".to_owned(),
             game: "test".to_owned(),
             schema: 1,
@@ -431,33 +445,206 @@ mod tests {
             map: StoredPartition::of(&map),
             zones,
             lobby: [1; 32],
-        };
+        }
+    }
+
+    fn host_entry() -> Vec<u8> {
         let at: SocketAddr = "192.0.2.1:1".parse().unwrap();
-        let entry = HostEntry {
+        world_entry::write(&HostEntry {
             mesh: at,
             players: at,
             web: at,
             socket: "ws://192.0.2.1:1/play".to_owned(),
             certificate: [1; 32],
             zones: vec![1],
-        };
+        })
+    }
+
+    fn http(
+        directory: &TestDirectory,
+        world: WorldEntry,
+        accounts: impl Media + Send + 'static,
+    ) -> Arc<LobbyHttp> {
+        let issuer = Issuer::new(KeyFolder::of(&directory.folder.0).lobby().unwrap(), &world.id).unwrap();
+        let lobby = Lobby::open(accounts, issuer, LobbySettings::default()).unwrap();
+        let admission = Arc::new(LobbyAdmission::new(lobby::AdmissionSettings::default(), world.hosts()));
+        let directory = directory.handle.clone();
+        Arc::new(LobbyHttp::new(lobby, directory, world, 1, Vec::new(), admission).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_host_of_another_version_does_not_hide_the_others() {
+        let directory = TestDirectory::start("status");
         let leadership = Leadership::first(net::address::replica(100, 100));
         for (key, value) in [
-            (world_entry::host_key(1), world_entry::write(&entry)),
+            (world_entry::host_key(1), host_entry()),
             (world_entry::host_key(2), vec![0xff; 4]),
-            (world_entry::host_key(100), world_entry::write(&entry)),
+            (world_entry::host_key(100), host_entry()),
             (zone::leadership_key(ZoneId(100)), leadership.to_bytes()),
         ] {
             directory.handle.create(key, value).await;
         }
-        let issuer = Issuer::new(KeyFolder::of(&directory.folder.0).lobby().unwrap(), &world.id).unwrap();
-        let media = Files::open(directory.folder.0.join("lobby")).unwrap();
-        let lobby = Lobby::open(media, issuer, LobbySettings::default()).unwrap();
-        let admission = Arc::new(LobbyAdmission::new(lobby::AdmissionSettings::default(), world.hosts()));
-        let http = LobbyHttp::new(lobby, directory.handle.clone(), world, 1, Vec::new(), admission).unwrap();
+        let world = world((1..=100).map(|zone| (zone, (1..=100).collect())).collect());
+        let http = http(&directory, world, MemoryDisk::new());
         let status = recent_status(&http).await.unwrap();
         assert_eq!(status.hosts.keys().collect::<Vec<_>>(), [&1, &100]);
         assert_eq!(status.leaderships[99], (100, Some(leadership)));
         assert_eq!(zones_led_and_backed(100, &status.leaderships), (1, 0));
+    }
+
+    /// A lobby with one host, and its address.
+    async fn lobby_of_one_host(
+        directory: &TestDirectory,
+        accounts: impl Media + Send + 'static,
+    ) -> (Arc<LobbyHttp>, SocketAddr) {
+        directory.handle.create(world_entry::host_key(1), host_entry()).await;
+        let http = http(directory, world([(1, vec![1])].into()), accounts);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        web::serve(listener, routes(http.clone()), Vec::new());
+        (http, at)
+    }
+
+    /// Posts a request; returns the status and the body of the answer.
+    async fn post_json(at: SocketAddr, path: &str, body: Value) -> (String, Value) {
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        let body = body.to_string();
+        let header = format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((header + &body).as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (header, body) = answer.split_once("\r\n\r\n").unwrap();
+        (header.split(' ').nth(1).unwrap().to_owned(), serde_json::from_str(body).unwrap())
+    }
+
+    async fn guest_pass(at: SocketAddr) -> String {
+        let (status, body) = post_json(at, "/api/guest", json!({ "name": "Ada" })).await;
+        assert_eq!(status, "200", "{body}");
+        body["pass"].as_str().unwrap().to_owned()
+    }
+
+    async fn is_directory_answering(directory: &TestDirectory) -> bool {
+        let reply = directory.remote.ask(DirectoryRequest::Clock { ticket: Ticket(1) }).await;
+        matches!(reply, DirectoryReply::Clock { .. })
+    }
+
+    #[tokio::test]
+    async fn a_disk_that_stands_still_delays_new_accounts_and_nothing_else() {
+        let directory = TestDirectory::start("slow-disk");
+        let (media, mut sync) = StuckMedia::new();
+        let (_, at) = lobby_of_one_host(&directory, media).await;
+        let account = json!({ "name": "Bob", "password": "correct horse" });
+        sync.sticks.store(true, Ordering::Relaxed);
+        let creating = tokio::spawn(post_json(at, "/api/account", account.clone()));
+        sync.stuck.recv().await.unwrap();
+
+        let pass = guest_pass(at).await;
+        let (status, body) = post_json(at, "/api/session", json!({ "pass": pass })).await;
+        assert_eq!((status.as_str(), body["hosts"][0]["host"].as_u64()), ("200", Some(1)), "{body}");
+        // The name is taken, and its account cannot log in yet.
+        assert_eq!(post_json(at, "/api/login", account.clone()).await.0, "401");
+        assert_eq!(post_json(at, "/api/account", account.clone()).await.0, "409");
+        assert!(is_directory_answering(&directory).await);
+
+        drop(sync);
+        assert_eq!(creating.await.unwrap().0, "200");
+        assert_eq!(post_json(at, "/api/login", account).await.0, "200");
+    }
+
+    #[tokio::test]
+    async fn sessions_that_wait_for_signatures_delay_no_log_in_and_no_directory() {
+        let directory = TestDirectory::start("signatures");
+        let (http, at) = lobby_of_one_host(&directory, MemoryDisk::new()).await;
+        let pass = guest_pass(at).await;
+        // Another address group keeps the thread busy.
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (begun, has_begun) = oneshot::channel();
+        let signing = http.clone();
+        let busy = tokio::spawn(async move {
+            let elsewhere = [192, 0, 2, 1].into();
+            let job = move || {
+                begun.send(()).unwrap();
+                released.recv().unwrap_err();
+            };
+            signing.signing.run(elsewhere, job).await
+        });
+        has_begun.await.unwrap();
+        let flood: Vec<_> =
+            (0..50).map(|_| tokio::spawn(post_json(at, "/api/session", json!({ "pass": pass })))).collect();
+        guest_pass(at).await;
+        assert!(is_directory_answering(&directory).await);
+
+        drop(release);
+        busy.await.unwrap().unwrap();
+        for session in flood {
+            assert_eq!(session.await.unwrap().0, "200");
+        }
+    }
+
+    /// A disk of which a sync can be made to wait.
+    struct StuckMedia {
+        memory: MemoryDisk,
+        sticks: Arc<AtomicBool>,
+        is_stuck: mpsc::UnboundedSender<()>,
+        released: std::sync::mpsc::Receiver<()>,
+    }
+
+    /// Makes the next sync of a disk wait until this is dropped.
+    struct StuckSync {
+        sticks: Arc<AtomicBool>,
+        stuck: mpsc::UnboundedReceiver<()>,
+        _release: std::sync::mpsc::Sender<()>,
+    }
+
+    impl StuckMedia {
+        fn new() -> (Self, StuckSync) {
+            let (is_stuck, stuck) = mpsc::unbounded_channel();
+            let (_release, released) = std::sync::mpsc::channel();
+            let sticks = Arc::new(AtomicBool::new(false));
+            let media = Self { memory: MemoryDisk::new(), sticks: sticks.clone(), is_stuck, released };
+            (media, StuckSync { sticks, stuck, _release })
+        }
+
+        fn wait(&self) {
+            if self.sticks.swap(false, Ordering::Relaxed) {
+                self.is_stuck.send(()).unwrap();
+                self.released.recv().unwrap_err();
+            }
+        }
+    }
+
+    impl Media for StuckMedia {
+        fn list(&self) -> Result<Vec<String>, MediaError> {
+            self.memory.list()
+        }
+        fn read(&self, name: &str) -> Result<Vec<u8>, MediaError> {
+            self.memory.read(name)
+        }
+        fn create(&mut self, name: &str) -> Result<(), MediaError> {
+            self.memory.create(name)
+        }
+        fn append(&mut self, name: &str, bytes: &[u8]) -> Result<(), MediaError> {
+            self.memory.append(name, bytes)
+        }
+        fn truncate(&mut self, name: &str, length: u64) -> Result<(), MediaError> {
+            self.memory.truncate(name, length)
+        }
+        fn sync(&mut self, name: &str) -> Result<(), MediaError> {
+            self.wait();
+            self.memory.sync(name)
+        }
+        fn rename(&mut self, from: &str, to: &str) -> Result<(), MediaError> {
+            self.memory.rename(from, to)
+        }
+        fn remove(&mut self, name: &str) -> Result<(), MediaError> {
+            self.memory.remove(name)
+        }
+        fn sync_names(&mut self) -> Result<(), MediaError> {
+            self.memory.sync_names()
+        }
     }
 }

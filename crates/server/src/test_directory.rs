@@ -4,6 +4,7 @@ use crate::directory::{self, DirectoryHandle, RemoteDirectory, ReportHandler};
 use crate::keys::KeyFolder;
 use history::{Header, HistoryWriter};
 use net::tls::{DIRECTORY_NAME, host_name};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
@@ -33,6 +34,7 @@ pub struct TestDirectory {
     pub handle: DirectoryHandle,
     pub remote: RemoteDirectory,
     pub folder: TestFolder,
+    at: SocketAddr,
 }
 
 impl TestDirectory {
@@ -50,7 +52,13 @@ impl TestDirectory {
         let server = keys.mesh_identity(DIRECTORY_NAME).unwrap();
         let at = directory::serve(&handle, "127.0.0.1:0".parse().unwrap(), &server, on_report).unwrap();
         let remote = RemoteDirectory::new(at, &keys.mesh_identity(&host_name(1)).unwrap()).unwrap();
-        Self { handle, remote, folder }
+        Self { handle, remote, folder, at }
+    }
+
+    /// The directory as another host reaches it, on the runtime of the caller.
+    pub fn another_remote(&self) -> RemoteDirectory {
+        let identity = KeyFolder::of(&self.folder.0).mesh_identity(&host_name(2)).unwrap();
+        RemoteDirectory::new(self.at, &identity).unwrap()
     }
 }
 

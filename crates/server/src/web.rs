@@ -2,30 +2,33 @@
 
 use crate::client_address::client_address;
 use crate::cross_zone_counters::CrossZoneCounters;
+use crate::http_connections::{ConnectionPlace, HttpConnections, RequestUnderWay};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use net::address_groups::{AddressGroups, GroupSlot};
 use net::host_context::HostContext;
 use net::web_socket;
 use node::ReplicaNode;
 use serde_json::json;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutWriter;
 
 /// The most bytes in a WebSocket message of a player.
@@ -34,8 +37,14 @@ const SOCKET_MESSAGE_MAX: usize = 8 * 1024;
 /// TCP connections at once, WebSockets among them: all players of a full host by WebSocket, and as many more.
 pub const CONNECTIONS_MAX: usize = 4_096;
 
-/// TCP connections of one address group: no group takes all slots alone, and a school behind one address can play.
+/// TCP connections of one address group: no group takes all places alone, and a school behind one address can play.
 const PER_GROUP: usize = CONNECTIONS_MAX / 4;
+
+/// Requests that a connection may carry: more than a page and a log-in need. Proxies may send as many as they like.
+const REQUESTS_MAX: u32 = 100;
+
+/// Age at which a connection that is no WebSocket ends, after the request that is under way.
+const AGE_MAX: Duration = Duration::from_secs(60);
 
 /// The most bytes of a request's header.
 const HEADER_MAX: usize = 16 * 1024;
@@ -47,7 +56,7 @@ pub const CONNECTION_BYTES: usize = HEADER_MAX + 3 * SOCKET_MESSAGE_MAX + 24 * 1
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for the body and the answer: a password may wait for others to be hashed.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time after which a client that reads nothing is disconnected: it would hold its slot for ever.
+/// Time after which a client that reads nothing is disconnected: it would hold its place for ever.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Pause after a failed accept: without file descriptors, trying again at once would only burn a core.
@@ -63,58 +72,42 @@ pub fn count() -> &'static PrometheusHandle {
 }
 
 /// Serves routes at a listener, in the background. Clients that are too slow to send or to read are disconnected. When
-/// all slots are taken, new connections wait in the kernel; those of an address group with too many are closed;
-/// `proxies` may take all slots.
+/// no place is left, a connection is closed for a newcomer, as [`HttpConnections`] decides; `proxies` may have all places.
 pub fn serve(listener: TcpListener, routes: Router, proxies: Vec<IpAddr>) {
+    serve_connections(listener, routes, HttpConnections::new(CONNECTIONS_MAX, PER_GROUP, proxies));
+}
+
+fn serve_connections(listener: TcpListener, routes: Router, connections: Arc<HttpConnections>) {
     let routes = routes.layer(middleware::from_fn(with_timeout));
-    let limits = TcpLimits { groups: AddressGroups::new(PER_GROUP), proxies };
-    let slots_free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     tokio::spawn(async move {
         loop {
-            // A slot before the connection: without one it stays in the kernel's queue and costs this process nothing.
-            let Ok(slot) = slots_free.clone().acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, from)) => match limits.admit(from.ip(), slot) {
-                    Some(slots) => drop(tokio::spawn(answer(stream, from, routes.clone(), slots))),
+                Ok((stream, from)) => match connections.admit(from.ip()) {
+                    Some(place) => drop(tokio::spawn(answer(stream, from, routes.clone(), place))),
                     None => {
                         metrics::counter!("ecumene_connections_refused_total", "why" => "full").increment(1)
                     }
                 },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
     });
 }
 
-/// The limits on TCP connections.
-struct TcpLimits {
-    groups: Arc<AddressGroups>,
-    proxies: Vec<IpAddr>,
-}
-
-/// A connection's slot, and its address group's. A WebSocket takes it along, because it outlives its request.
-struct ConnectionSlots {
-    _slot: OwnedSemaphorePermit,
-    _group: Option<GroupSlot>,
-}
-
-impl TcpLimits {
-    fn admit(&self, from: IpAddr, slot: OwnedSemaphorePermit) -> Option<Arc<ConnectionSlots>> {
-        let is_proxy = self.proxies.iter().any(|it| it.to_canonical() == from.to_canonical());
-        let group = if is_proxy { None } else { Some(self.groups.reserve(from)?) };
-        Some(Arc::new(ConnectionSlots { _slot: slot, _group: group }))
-    }
-}
-
 /// Answers the requests of one connection.
-async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, slots: Arc<ConnectionSlots>) {
+async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, place: Arc<ConnectionPlace>) {
+    let (of_service, requests) = (place.clone(), AtomicU32::new(0));
     let service = service_fn(move |mut request: Request<Incoming>| {
+        let place = of_service.clone();
         request.extensions_mut().insert(ConnectInfo(from));
-        request.extensions_mut().insert(slots.clone());
-        TowerToHyperService::new(routes.clone()).call(request)
+        request.extensions_mut().insert(place.clone());
+        let is_last = REQUESTS_MAX <= requests.fetch_add(1, Ordering::Relaxed) + 1 && !place.is_of_proxy();
+        let under_way = place.begin_request();
+        let response = TowerToHyperService::new(routes.clone()).call(request);
+        async move { response.await.map(|it| with_end(it, is_last, under_way)) }
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).max_buf_size(HEADER_MAX);
@@ -122,7 +115,59 @@ async fn answer(stream: TcpStream, from: SocketAddr, routes: Router, slots: Arc<
     drop(stream.set_nodelay(true));
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIMEOUT));
-    drop(server.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades().await);
+    let connection = server.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades();
+    let mut connection = pin!(connection);
+    let mut age = pin!(sleep(AGE_MAX));
+    let mut is_old = place.is_of_proxy();
+    loop {
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            () = place.closing() => {
+                metrics::counter!("ecumene_connections_ended_total", "why" => "full").increment(1);
+                return;
+            }
+            () = age.as_mut(), if !is_old => {
+                // A request that is under way is answered before the connection ends.
+                connection.as_mut().graceful_shutdown();
+                is_old = true;
+            }
+        }
+    }
+}
+
+/// A response that ends its request when its body is sent, and its connection if it is the last one.
+fn with_end(response: Response, is_last: bool, under_way: RequestUnderWay) -> Response<AnswerBody> {
+    let mut response = response.map(|body| AnswerBody { body, _under_way: under_way });
+    if is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// The body of a response. Its request is under way until it is sent.
+struct AnswerBody {
+    body: Body,
+    _under_way: RequestUnderWay,
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// Answers within a time limit: a body may trickle in for ever.
@@ -152,11 +197,12 @@ async fn play(
     State(context): State<Arc<HostContext<ReplicaNode>>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     Extension(proxies): Extension<Arc<[IpAddr]>>,
-    Extension(slots): Extension<Arc<ConnectionSlots>>,
+    Extension(place): Extension<Arc<ConnectionPlace>>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let from = client_address(from.ip(), &headers, &proxies);
+    place.begin_web_socket();
     upgrade
         .max_message_size(SOCKET_MESSAGE_MAX)
         .max_frame_size(SOCKET_MESSAGE_MAX)
@@ -164,7 +210,7 @@ async fn play(
         .write_buffer_size(SOCKET_MESSAGE_MAX)
         .on_upgrade(async move |socket| {
             web_socket::serve_socket(socket, from, context).await;
-            drop(slots); // Only now: the slot belongs to the WebSocket, not to its request.
+            drop(place); // Only now: the place belongs to the WebSocket, not to its request.
         })
 }
 
@@ -280,63 +326,101 @@ mod tests {
         (near, far, from)
     }
 
-    fn limits(proxies: &[&str]) -> TcpLimits {
-        let proxies = proxies.iter().map(|it| it.parse().unwrap()).collect();
-        TcpLimits { groups: AddressGroups::new(PER_GROUP), proxies }
-    }
-
-    /// A slot for a connection from this address, if one is free.
-    fn admit_from(
-        limits: &TcpLimits,
-        slots_free: &Arc<Semaphore>,
-        from: &str,
-    ) -> Option<Arc<ConnectionSlots>> {
-        limits.admit(from.parse().unwrap(), slots_free.clone().try_acquire_owned().ok()?)
-    }
-
     const LONG: Duration = Duration::from_secs(3_600);
 
-    #[tokio::test(start_paused = true)]
-    async fn a_client_that_does_not_read_its_answer_loses_its_slot() {
-        let (mut near, far, from) = connection().await;
-        near.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-        // More than both ends buffer.
-        let routes = Router::new().route("/", get(async || vec![0_u8; 64 * 1024 * 1024]));
-        let slots_free = Arc::new(Semaphore::new(1));
-        let slots = admit_from(&limits(&[]), &slots_free, "127.0.0.1").unwrap();
-        assert!(timeout(LONG, answer(far, from, routes, slots)).await.is_ok());
-        assert_eq!(slots_free.available_permits(), 1);
+    const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    /// Places for two connections, of which an address group may have both.
+    fn two_places() -> Arc<HttpConnections> {
+        HttpConnections::new(2, 2, Vec::new())
+    }
+
+    fn small_page() -> Router {
+        Router::new().route("/", get(async || "page"))
+    }
+
+    /// Reads one response with the body "page"; returns its text.
+    async fn response(stream: &mut TcpStream) -> String {
+        let mut text = Vec::new();
+        while !text.ends_with(b"page") {
+            text.push(stream.read_u8().await.expect("a response"));
+        }
+        String::from_utf8(text).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_web_socket_keeps_its_slot_until_it_ends() {
+    async fn a_client_that_does_not_read_its_answer_loses_its_place() {
+        let (mut near, far, from) = connection().await;
+        near.write_all(GET).await.unwrap();
+        // More than both ends buffer.
+        let routes = Router::new().route("/", get(async || vec![0_u8; 64 * 1024 * 1024]));
+        let place = two_places().admit(from.ip()).unwrap();
+        let held = Arc::downgrade(&place);
+        assert!(timeout(LONG, answer(far, from, routes, place)).await.is_ok());
+        assert!(held.upgrade().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_web_socket_keeps_its_place_until_it_ends() {
         let (mut near, far, from) = connection().await;
         near.write_all(UPGRADE.as_bytes()).await.unwrap();
-        let slots_free = Arc::new(Semaphore::new(1));
-        let slots = admit_from(&limits(&[]), &slots_free, "127.0.0.1").unwrap();
+        let place = two_places().admit(from.ip()).unwrap();
+        let held = Arc::downgrade(&place);
         let (context, routes) = host();
-        answer(far, from, routes, slots).await;
+        answer(far, from, routes, place).await;
         while context.router.connection_limits().unauthenticated() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(
-            slots_free.available_permits(),
-            0,
-            "its request is answered, and the WebSocket still runs"
-        );
+        assert!(held.upgrade().is_some(), "its request is answered, and the WebSocket still runs");
         near.read_to_end(&mut Vec::new()).await.unwrap();
-        assert!(timeout(LONG, slots_free.acquire()).await.is_ok());
+        while held.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
     }
 
-    #[test]
-    fn no_address_group_takes_all_connections_but_a_proxy_may() {
-        let (limits, slots_free) = (limits(&["10.0.0.1"]), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
-        let all = |from: &str| Vec::from_iter(std::iter::from_fn(|| admit_from(&limits, &slots_free, from)));
-        let group = all("192.0.2.7");
-        assert_eq!(group.len(), PER_GROUP);
-        assert_eq!(all("2001:db8::7").len(), PER_GROUP, "another address group has its own");
-        assert_eq!(all("::ffff:10.0.0.1").len(), CONNECTIONS_MAX - PER_GROUP);
-        drop(group);
-        assert_eq!(all("192.0.2.7").len(), PER_GROUP);
+    #[tokio::test]
+    async fn a_newcomer_gets_the_place_of_an_idle_connection_and_a_request_is_answered() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        serve_connections(listener, small_page(), two_places());
+        let mut first = TcpStream::connect(at).await.unwrap();
+        let mut second = TcpStream::connect(at).await.unwrap();
+        // Both have a place, and are idle again. The first one was so for longer.
+        for stream in [&mut first, &mut second] {
+            stream.write_all(GET).await.unwrap();
+            response(stream).await;
+        }
+        let mut third = TcpStream::connect(at).await.unwrap();
+        third.write_all(GET).await.unwrap();
+        response(&mut third).await;
+        assert_eq!(first.read(&mut [0]).await.unwrap(), 0, "closed for the third");
+        second.write_all(GET).await.unwrap();
+        response(&mut second).await;
+    }
+
+    #[tokio::test]
+    async fn a_connection_carries_so_many_requests() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        serve(listener, small_page(), Vec::new());
+        for number in 1..=REQUESTS_MAX {
+            stream.write_all(GET).await.unwrap();
+            let is_last = response(&mut stream).await.contains("connection: close");
+            assert_eq!(is_last, number == REQUESTS_MAX, "{number}");
+        }
+        assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_asks_again_and_again_ends_with_its_age() {
+        let (mut near, far, from) = connection().await;
+        let place = two_places().admit(from.ip()).unwrap();
+        let began = Instant::now();
+        let answering = tokio::spawn(answer(far, from, small_page(), place));
+        while !answering.is_finished() {
+            near.write_all(GET).await.ok();
+            sleep(HEADER_TIMEOUT - Duration::from_secs(1)).await;
+        }
+        assert!(began.elapsed() < AGE_MAX + HEADER_TIMEOUT, "{:?}", began.elapsed());
     }
 }

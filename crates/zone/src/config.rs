@@ -13,6 +13,21 @@ pub const KEPT_MAX: usize = 256;
 /// Actions a player may have sent without hearing their result. More would only wait at the zone.
 pub const UNANSWERED_MAX: usize = 64;
 
+/// Every player has a bucket that pays for actions. It refills by one unit in this time, which pays for an action of one
+/// zone: 80 per second, more than a connection carries.
+pub const ACTION_EVERY: Span = Span::from_micros(12_500);
+
+/// Units in a full bucket: as many as a connection's burst of messages.
+pub const ACTION_BURST: u64 = 240;
+
+/// Units that an action of several zones costs for each of them: two messages and two records in each, and locks that keep
+/// others waiting. A player may reach into another zone eight times per second, after a burst of 24.
+pub const ZONE_PRICE: u64 = 5;
+
+/// Hearers of an action's notices per unit of what it costs: a message to each. A player who talks to a crowd of 300 may say
+/// two lines per second.
+pub const HEARERS_PER_UNIT: usize = 8;
+
 /// An action that waited for its player's bucket for this long is answered "busy": its player learns soon that the world is
 /// crowded.
 pub const BUSY_AFTER: Span = Span::from_millis(500);

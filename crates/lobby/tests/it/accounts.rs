@@ -3,17 +3,57 @@
 use crate::disk::UnsyncedDisk;
 use crate::fixtures::{SMALL, hash, name};
 use game::PlayerId;
-use lobby::{AccountSettings, Accounts, AccountsOpenError, CreateError, PlayerName};
+use lobby::{
+    Account, AccountLog, AccountSettings, Accounts, AccountsOpenError, CreateError, PasswordHash, PlayerName,
+};
 use machine::Rng;
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
-use store::{Files, Log, Media, MemoryDisk};
+use store::{Files, Log, Media, MemoryDisk, StoreError};
 
 const SCHEMA: u64 = u64::from_le_bytes(*b"ECUMLOB1");
 
-fn open<M: Media>(media: M) -> Accounts<M> {
-    Accounts::open(media, SMALL).unwrap()
+/// The accounts in memory with their log, which stores each new one at once.
+struct StoredAccounts<M> {
+    accounts: Accounts,
+    log: AccountLog<M>,
+}
+
+impl<M: Media> StoredAccounts<M> {
+    fn open(media: M, settings: AccountSettings) -> Result<Self, AccountsOpenError> {
+        let (accounts, log) = Accounts::open(media, settings)?;
+        Ok(Self { accounts, log })
+    }
+
+    fn create(&mut self, name: PlayerName, password: PasswordHash) -> Result<PlayerId, CreateError> {
+        let reservation = self.accounts.reserve(name, password)?;
+        self.accounts.finish(self.log.store(reservation)).map(|it| it.player)
+    }
+
+    fn find(&self, name: &PlayerName) -> Option<&Account> {
+        self.accounts.find(name)
+    }
+
+    fn len(&self) -> usize {
+        self.accounts.len()
+    }
+
+    fn failure(&self) -> Option<&StoreError> {
+        self.log.failure()
+    }
+
+    fn media_mut(&mut self) -> &mut M {
+        self.log.media_mut()
+    }
+
+    fn into_media(self) -> M {
+        self.log.into_media()
+    }
+}
+
+fn open<M: Media>(media: M) -> StoredAccounts<M> {
+    StoredAccounts::open(media, SMALL).unwrap()
 }
 
 fn numbered(number: u64) -> PlayerName {
@@ -39,13 +79,13 @@ fn ids_rise_and_names_are_unique() {
 #[test]
 fn the_number_of_accounts_is_limited() {
     let settings = AccountSettings { accounts_max: 2, ..SMALL };
-    let mut accounts = Accounts::open(MemoryDisk::new(), settings).unwrap();
+    let mut accounts = StoredAccounts::open(MemoryDisk::new(), settings).unwrap();
     (1..=2).for_each(|number| _ = accounts.create(numbered(number), hash()).unwrap());
     assert_eq!(accounts.create(numbered(3), hash()), Err(CreateError::Full));
     assert_eq!(accounts.create(numbered(2), hash()), Err(CreateError::Taken));
     // A lower limit than before closes no account.
     let lower = AccountSettings { accounts_max: 1, ..SMALL };
-    assert_eq!(Accounts::open(accounts.into_media(), lower).unwrap().len(), 2);
+    assert_eq!(StoredAccounts::open(accounts.into_media(), lower).unwrap().len(), 2);
 }
 
 #[test]
@@ -87,7 +127,7 @@ fn run_faulty(seed: u64, forgets_syncs: bool, outcomes: &mut [u32; 2]) -> Result
     let mut disk = UnsyncedDisk { memory: MemoryDisk::new(), forgets_syncs };
     let (mut known, mut unsure) = (Vec::new(), None);
     for run in 0..8 {
-        let mut accounts = Accounts::open(disk, SMALL).map_err(|error| error.to_string())?;
+        let mut accounts = StoredAccounts::open(disk, SMALL).map_err(|error| error.to_string())?;
         if let Some(name) = unsure.take() {
             let is_found = accounts.find(&name).is_some();
             outcomes[usize::from(is_found)] += 1;
@@ -119,7 +159,7 @@ fn plan_fault(memory: &mut MemoryDisk, rng: &mut Rng) {
     }
 }
 
-fn holds_exactly<M: Media>(accounts: &Accounts<M>, known: &[PlayerName]) -> Result<(), String> {
+fn holds_exactly<M: Media>(accounts: &StoredAccounts<M>, known: &[PlayerName]) -> Result<(), String> {
     let found = known.iter().map(|name| accounts.find(name).map(|it| it.player.0));
     let is_right = accounts.len() == known.len() && found.eq((1..=known.len() as u64).map(Some));
     if is_right { Ok(()) } else { Err(format!("should be {known:?}, but there are {}", accounts.len())) }
@@ -169,7 +209,7 @@ fn a_damaged_disk_does_not_open() {
     let mut disk = accounts.into_media();
     assert!(disk.flip_bit("log-00000000000000000001", 8 * 50));
     for _ in 0..2 {
-        let error = Accounts::open(&mut disk, SMALL).unwrap_err();
+        let error = Accounts::open(&mut disk, SMALL).map(drop).unwrap_err();
         assert!(matches!(error, AccountsOpenError::Damaged(_)), "{error}");
         assert!(error.to_string().contains("Restore the folder from a copy"), "{error}");
     }
@@ -196,7 +236,7 @@ fn invalid_records_are_named() {
     for (record, expected) in cases {
         log.append(2, &[record]).unwrap();
         let disk = log.into_media();
-        let error = Accounts::open(disk.clone(), SMALL).unwrap_err();
+        let error = Accounts::open(disk.clone(), SMALL).map(drop).unwrap_err();
         assert_eq!(error, AccountsOpenError::Invalid { index: 2, reason: expected });
         (log, _) = Log::open(disk, SCHEMA, SMALL.limits).unwrap();
         log.cut(2).unwrap();
@@ -226,7 +266,7 @@ proptest! {
             log.keep(0, &snapshot).unwrap();
         }
         log.append(1, &records).unwrap();
-        if let Ok(mut accounts) = Accounts::open(log.into_media(), SMALL) {
+        if let Ok(mut accounts) = StoredAccounts::open(log.into_media(), SMALL) {
             accounts.create(name("Ada"), hash()).unwrap();
         }
     }

@@ -1,39 +1,47 @@
 //! The lobby from end to end: guests, accounts, sessions, tokens.
 
-use crate::fixtures::{HOST, NOW, issuer, lobby, source, verifier};
+use crate::fixtures::{HOST, NOW, issuer, lobby, lobby_with_log, source, verifier};
 use game::PlayerId;
 use lobby::config::{
     ACCOUNT_IDS_END, ACCOUNT_RATE, ADDRESS_RATE, GUEST_IDS, PASS_SECONDS, SESSIONS_PER_LOGIN,
 };
 use lobby::{
-    CreateError, Lobby, LobbyError, LobbySettings, NameError, PassGrant, PasswordError, RequestSource,
-    SessionGrant, TokenError, TokenGate,
+    AccountLog, CreateError, HashedCreation, Lobby, LobbyError, LobbySettings, NameError, PassGrant,
+    PasswordError, RequestSource, SessionGrant, TokenError, TokenGate,
 };
 use machine::{Rng, Time};
 use proptest::prelude::*;
 use store::MemoryDisk;
 
+/// A lobby, and the log of its accounts.
+type LobbyWithLog = (Lobby, AccountLog<MemoryDisk>);
+
 fn create_account(
-    lobby: &mut Lobby<MemoryDisk>,
+    lobby_with_log: &mut LobbyWithLog,
     name: &str,
     password: &str,
 ) -> Result<PassGrant, LobbyError> {
-    let creation = lobby.begin_account(source(), name, password)?;
-    lobby.finish_account(creation.hash([9; 16]), NOW)
+    let creation = lobby_with_log.0.begin_account(source(), name, password)?;
+    store_account(lobby_with_log, creation.hash([9; 16]))
+}
+
+fn store_account((lobby, log): &mut LobbyWithLog, hashed: HashedCreation) -> Result<PassGrant, LobbyError> {
+    let reservation = lobby.reserve_account(hashed)?;
+    lobby.finish_account(log.store(reservation), NOW)
 }
 
 /// A session at this time of the world's clock.
 fn session_of(
-    lobby: &mut Lobby<MemoryDisk>,
+    lobby: &mut Lobby,
     pass: &str,
     requested: Option<u64>,
     clock: u64,
 ) -> Result<SessionGrant, LobbyError> {
-    let holder = lobby.begin_session(source(), pass)?;
+    let holder = lobby.begin_session(source(), pass)?.verify(&lobby.issuer())?;
     lobby.finish_session(holder, requested, clock)
 }
 
-fn login(lobby: &mut Lobby<MemoryDisk>, name: &str, password: &str) -> Result<PassGrant, LobbyError> {
+fn login(lobby: &mut Lobby, name: &str, password: &str) -> Result<PassGrant, LobbyError> {
     let login = lobby.begin_login(source(), name, password)?;
     lobby.finish_login(login.verify(), NOW)
 }
@@ -45,21 +53,22 @@ fn a_guest_gets_pass_session_and_token() {
     assert_eq!((guest.player, guest.name.as_str()), (PlayerId(GUEST_IDS + 5), "Ada"));
     let session = session_of(&mut lobby, &guest.pass, None, 1_000).unwrap();
     assert_eq!((session.player, &session.name, session.number), (guest.player, &guest.name, 1_000));
-    let token = TokenGate::new(verifier(), NOW).admit(&lobby.token(&session, HOST, 77, NOW), NOW).unwrap();
+    let token = lobby.issuer().session_token(&session, HOST, 77, NOW);
+    let token = TokenGate::new(verifier(), NOW).admit(&token, NOW).unwrap();
     assert_eq!((token.player, token.session, token.host), (guest.player, 1_000, HOST));
     assert_eq!(token.name, guest.name);
 }
 
 #[test]
 fn an_account_survives_a_restart_of_the_lobby() {
-    let mut lobby = lobby();
+    let mut lobby = lobby_with_log();
     let ada = create_account(&mut lobby, "Ada", "correct horse").unwrap();
     assert_eq!(ada.player, PlayerId(1));
     assert_eq!(create_account(&mut lobby, "ADA", "battery staple"), Err(CreateError::Taken.into()));
     // The lobby dies and restarts: accounts and passes are still valid.
-    let mut disk = lobby.into_media();
+    let mut disk = lobby.1.into_media();
     disk.crash(&mut Rng::seeded(3));
-    let mut lobby = Lobby::open(disk, issuer(), LobbySettings::default()).unwrap();
+    let (mut lobby, _) = Lobby::open(disk, issuer(), LobbySettings::default()).unwrap();
     let again = login(&mut lobby, "aDA", "correct horse").unwrap();
     assert_eq!((again.player, again.name.as_str()), (ada.player, "Ada"));
     assert_eq!(session_of(&mut lobby, &ada.pass, None, 1).unwrap().player, ada.player);
@@ -68,8 +77,9 @@ fn an_account_survives_a_restart_of_the_lobby() {
 
 #[test]
 fn a_wrong_password_is_like_a_wrong_name() {
-    let mut lobby = lobby();
-    create_account(&mut lobby, "Ada", "correct horse").unwrap();
+    let mut lobby_with_log = lobby_with_log();
+    create_account(&mut lobby_with_log, "Ada", "correct horse").unwrap();
+    let (mut lobby, _) = lobby_with_log;
     for (name, password) in [("Ada", "Correct horse"), ("Eve", "correct horse")] {
         assert_eq!(login(&mut lobby, name, password), Err(LobbyError::Wrong));
     }
@@ -80,13 +90,37 @@ fn a_wrong_password_is_like_a_wrong_name() {
 /// Of two players who hash at the same time, only one gets the name.
 #[test]
 fn the_name_may_be_taken_meanwhile() {
-    let mut lobby = lobby();
-    let first = lobby.begin_account(source(), "Ada", "correct horse").unwrap();
-    let second = lobby.begin_account(source(), "ada", "battery staple").unwrap();
-    assert!(lobby.finish_account(second.hash([2; 16]), NOW).is_ok());
-    let refused = lobby.finish_account(first.hash([1; 16]), NOW);
+    let mut lobby = lobby_with_log();
+    let first = lobby.0.begin_account(source(), "Ada", "correct horse").unwrap();
+    let second = lobby.0.begin_account(source(), "ada", "battery staple").unwrap();
+    assert!(store_account(&mut lobby, second.hash([2; 16])).is_ok());
+    let refused = store_account(&mut lobby, first.hash([1; 16]));
     assert_eq!(refused, Err(CreateError::Taken.into()));
-    assert!(login(&mut lobby, "Ada", "battery staple").is_ok());
+    assert!(login(&mut lobby.0, "Ada", "battery staple").is_ok());
+}
+
+/// While an account is on its way to the disk its name is taken, but it cannot log in. If the disk fails, the name is free
+/// again.
+#[test]
+fn a_name_is_reserved_until_its_account_is_stored() {
+    let (mut lobby, mut log) = lobby_with_log();
+    let mut begin = |name| lobby.begin_account(source(), name, "correct horse").map(|it| it.hash([1; 16]));
+    let (ada, bob) = (begin("Ada").unwrap(), begin("Bob").unwrap());
+    let ada = lobby.reserve_account(ada).unwrap();
+    let taken = lobby.begin_account(source(), "ada", "correct horse").map(drop);
+    assert_eq!(taken, Err(CreateError::Taken.into()));
+    let stored = log.store(ada);
+    assert_eq!(login(&mut lobby, "Ada", "correct horse"), Err(LobbyError::Wrong));
+    assert!(lobby.finish_account(stored, NOW).is_ok());
+    assert!(login(&mut lobby, "Ada", "correct horse").is_ok());
+
+    log.media_mut().fail_next_sync(&mut Rng::seeded(1));
+    let bob = lobby.reserve_account(bob).unwrap();
+    assert!(matches!(
+        lobby.finish_account(log.store(bob), NOW),
+        Err(LobbyError::Create(CreateError::Disk(_)))
+    ));
+    assert!(lobby.begin_account(source(), "Bob", "correct horse").is_ok());
 }
 
 #[test]
@@ -122,7 +156,9 @@ fn sessions_are_limited_by_address() {
     let mut lobby = lobby();
     let pass = lobby.guest(source(), "Ada", 5).unwrap().pass;
     let mut ask = |last: u8, at: Time, pass: &str| {
-        lobby.begin_session(RequestSource { address: [10, 0, 0, last].into(), at, now: NOW }, pass).map(drop)
+        let source = RequestSource { address: [10, 0, 0, last].into(), at, now: NOW };
+        let issuer = lobby.issuer();
+        lobby.begin_session(source, pass).and_then(|it| it.verify(&issuer)).map(drop)
     };
     let rate = ADDRESS_RATE.times(SESSIONS_PER_LOGIN);
     // A forged pass counts too: to verify it costs as much.
@@ -160,13 +196,14 @@ fn no_session_without_a_pass() {
     let mut lobby = lobby();
     let guest = lobby.guest(source(), "Ada", 5).unwrap();
     let session = session_of(&mut lobby, &guest.pass, None, 1).unwrap();
-    let token = lobby.token(&session, HOST, 1, NOW);
+    let token = lobby.issuer().session_token(&session, HOST, 1, NOW);
     for (text, now, expected) in [
         (token.as_str(), NOW, TokenError::Forged),
         ("", NOW, TokenError::Forged),
         (&guest.pass, NOW.plus(PASS_SECONDS + 1), TokenError::Expired),
     ] {
-        let refused = lobby.begin_session(RequestSource { now, ..source() }, text).unwrap_err();
+        let unchecked = lobby.begin_session(RequestSource { now, ..source() }, text).unwrap();
+        let refused = unchecked.verify(&lobby.issuer()).unwrap_err();
         assert_eq!(refused, expected.into());
     }
     assert_eq!(

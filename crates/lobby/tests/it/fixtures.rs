@@ -2,8 +2,8 @@
 
 use game::PlayerId;
 use lobby::{
-    AccountSettings, Issuer, Keys, Lobby, LobbySettings, PasswordHash, PlayerName, PublicKey, RequestSource,
-    Token, UnixSeconds, Verifier,
+    AccountLog, AccountSettings, Issuer, Keys, Lobby, LobbySettings, PasswordHash, PlayerName, PublicKey,
+    RequestSource, Token, UnixSeconds, Verifier,
 };
 use machine::Time;
 use store::config::CHECKPOINT_BYTES;
@@ -40,7 +40,12 @@ pub fn verifier() -> Verifier {
     Verifier::new(key(), WORLD, HOST).unwrap()
 }
 
-pub fn lobby() -> Lobby<MemoryDisk> {
+pub fn lobby() -> Lobby {
+    lobby_with_log().0
+}
+
+/// A lobby, and the log of its accounts.
+pub fn lobby_with_log() -> (Lobby, AccountLog<MemoryDisk>) {
     Lobby::open(MemoryDisk::new(), issuer(), LobbySettings::default()).unwrap()
 }
 

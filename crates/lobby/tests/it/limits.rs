@@ -56,10 +56,10 @@ fn a_flood_of_keys_resets_no_limit() {
 }
 
 #[test]
-fn one_network_is_one_address() {
+fn one_home_is_one_address() {
     let mut login_limits = LoginLimits::new(RATE, RATE);
     let mut tried = |text: &str| login_limits.from_address(at(0), text.parse::<IpAddr>().unwrap()).is_ok();
-    let many = ["2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::", "2001:db8::3", "2001:db8:0:1::1"];
+    let many = ["2001:db8::1", "2001:db8:0:1::2", "2001:db8:0:ff:ffff::", "2001:db8::3", "2001:db8:0:100::1"];
     assert_eq!(many.map(&mut tried), [true, true, true, false, true]);
     let v4 = ["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2"];
     assert_eq!(v4.map(tried), [true, true, true, false, true]);

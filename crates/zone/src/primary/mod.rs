@@ -43,7 +43,7 @@ use crate::replica::{PrimaryStatus, ReplicaLoad, Transition};
 use crate::rule::Rule;
 use audience::Audience;
 use context::PrimaryContext;
-use coordination::Coordination;
+use coordination::{ActionCost, Coordination};
 use execution::ThinkSchedule;
 pub use execution::changes_of;
 use machine::{Address, Lane, Span};
@@ -322,7 +322,9 @@ impl Primary {
         }
         let (epoch, alone) = (self.epoch(), self.is_alone());
         cx.note(|| Note::Announces { epoch, index: safe, alone });
-        self.audience.announce_to(cx, safe);
+        for (player, hearers) in self.audience.announce_to(cx, safe) {
+            self.coordination.pace.charge(player, cx.now(), ActionCost::Hearers(hearers));
+        }
         self.coordination.send_settled(cx, safe);
         self.audience.admit_waiting(cx);
         if cx.enforces(Rule::TrimTail) {

@@ -7,7 +7,7 @@ use crate::mesh::{ObjectSnapshot, ObjectWrite};
 use crate::msg::{ShownObject, ToPlayer};
 use crate::primary::context::PrimaryContext;
 use crate::primary::execution::newer;
-use crate::record::{Change, Index, Record};
+use crate::record::{Cause, Change, Index, Record};
 use game::{Hearers, PlayerId, Viewer};
 use machine::Address;
 use serde_bytes::ByteBuf;
@@ -29,15 +29,28 @@ struct ClientUpdate {
 type ClientUpdates = BTreeMap<Address, ClientUpdate>;
 
 impl Audience {
-    /// Announces every record up to `safe`, one after the other.
-    pub(in crate::primary) fn announce_to(&mut self, cx: &mut PrimaryContext<'_>, safe: Index) {
+    /// Announces every record up to `safe`, one after the other. Returns the players whose actions had notices, each with
+    /// the number of messages that these are.
+    pub(in crate::primary) fn announce_to(
+        &mut self,
+        cx: &mut PrimaryContext<'_>,
+        safe: Index,
+    ) -> Vec<(PlayerId, usize)> {
+        let mut heard = Vec::new();
         self.unannounced.advance(safe);
         while let Some(record) = self.unannounced.pop() {
-            self.announce(cx, &record);
+            let hearers = self.announce(cx, &record);
+            if let Cause::Act(player, _) = record.cause
+                && 0 < hearers
+            {
+                heard.push((player, hearers));
+            }
         }
+        heard
     }
 
-    fn announce(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) {
+    /// Announces a record. Returns the number of its notices, each counted once per client that hears it.
+    fn announce(&mut self, cx: &mut PrimaryContext<'_>, record: &Record) -> usize {
         let mut updates = ClientUpdates::new();
         for (place, change) in record.changes.iter().enumerate() {
             match change {
@@ -59,7 +72,7 @@ impl Audience {
                 _ => (),
             }
         }
-        self.add_notices(cx.core, record, &mut updates);
+        let hearers = self.add_notices(cx.core, record, &mut updates);
         // A result comes after the objects that its action changed.
         self.tell_clients(cx, record, updates);
         self.tell_results(cx, record);
@@ -67,6 +80,7 @@ impl Audience {
             self.tell_travellers(cx, record);
             self.tell_neighbours(cx, record);
         }
+        hearers
     }
 
     /// Adds an object's new state for every client that knows the object, or is near if it is new.
@@ -123,12 +137,15 @@ impl Audience {
         self.borders.change(cx, *zone, known);
     }
 
-    fn add_notices(&self, core: &mut Core, record: &Record, updates: &mut ClientUpdates) {
+    fn add_notices(&self, core: &mut Core, record: &Record, updates: &mut ClientUpdates) -> usize {
+        let mut hearers = 0;
         for (place, (to, _)) in record.notices.iter().enumerate() {
             for address in self.hearers(core, *to) {
                 updates.entry(address).or_default().notices.push(place);
+                hearers += 1;
             }
         }
+        hearers
     }
 
     /// The addresses of the clients that hear a notice.

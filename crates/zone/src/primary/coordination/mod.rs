@@ -1,6 +1,6 @@
 //! Coordination: when work may be executed, and how zones agree on events that touch several of them.
 //!
-//! - `action_pace`: how many actions of one player a primary executes that is late.
+//! - `action_pace`: how much one player may ask of a primary, by what each action costs.
 //! - `perform`: work is executed at once if nothing is in the way; otherwise it becomes a job.
 //! - `jobs`, `attempt`: this zone as the coordinator of an event that needs locks, here or in other zones.
 //! - `grants`: this zone as the grantor of locks for events that other zones decide.
@@ -26,6 +26,7 @@ use crate::core::Core;
 use crate::locks::{LockClaim, LockHolder, Locks};
 use crate::record::Index;
 use crate::rule::Rule;
+pub(super) use action_pace::ActionCost;
 use action_pace::ActionPace;
 use grants::Grants;
 use jobs::Jobs;

@@ -1,6 +1,6 @@
 //! The coordination executes work at once if nothing is in the way; otherwise it keeps the work as a job.
 
-use super::Coordination;
+use super::{ActionCost, Coordination};
 use crate::config::STALE_AFTER;
 use crate::primary::execution::{FailedCall, Work, WorkKey, may_be_refused};
 use crate::primary::turn::Turn;
@@ -25,9 +25,8 @@ impl Coordination {
         let free = self.locks.is_empty() || !self.locks.blocks(&reach.claim(), objects, now);
         let is_here = reach.zones == [turn.cx.zone()];
         if let Work::Act { player, .. } = &work {
-            // An event of several zones costs each of them messages and records.
-            let price = if is_here { 1 } else { 2 * reach.zones.len() as u64 };
-            self.pace.charge(*player, turn.cx.now(), price);
+            // Before it is known whether the game refuses it: a refused one costs as much.
+            self.pace.charge(*player, turn.cx.now(), ActionCost::Zones(reach.zones.len()));
         }
         if is_here && free {
             let executed = match reach.refused {

@@ -13,6 +13,7 @@ fn a_zone_that_never_rests_writes_snapshots_too() {
     world.begin();
     world.step_line("disk z1.a waits");
     for _ in 0..SNAPSHOT_EVERY + 100 {
+        world.step_line("wait 25 ms"); // What two actions cost comes back.
         world.step_line("ann acts add 1");
         world.step_line("deliver all");
         // The records so far are on disk; the next action comes before the disk is idle.

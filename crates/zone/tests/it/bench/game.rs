@@ -96,6 +96,13 @@ impl Game for NumbersGame {
         action: &NumbersAction,
     ) -> Result<Scope, String> {
         let around = |metres| Scope::area(view.position(actor).unwrap_or_default(), metres);
+        // What the actor's own number forbids is refused before any zone locks anything.
+        if let NumbersAction::Give(amount, _) = action
+            && let Some(own) = view.get(actor)
+            && own.value < *amount
+        {
+            return Err(has_only(&own));
+        }
         Ok(match action {
             NumbersAction::AddAround(_, metres) => around(Distance::of_metres(*metres)),
             NumbersAction::Spawn(_) => around(Distance::of_metres(0)),
@@ -183,13 +190,17 @@ fn add(tx: &mut Tx<'_, '_, NumbersGame>, object: ObjectId, amount: i64) -> Resul
     let state = tx.get(object).ok_or("there is no such object")?;
     let (name, value) = (state.name.clone(), state.value + amount);
     if value < 0 {
-        return Err(format!("{name} has only {}", state.value));
+        return Err(has_only(&state));
     }
     if VALUE_MAX < value {
         return Err(format!("{name} has {} already", state.value));
     }
     tx.put(object, &TableObject { value, ..state });
     Ok(())
+}
+
+fn has_only(object: &TableObject) -> String {
+    format!("{} has only {}", object.name, object.value)
 }
 
 impl NumbersAction {

@@ -61,6 +61,7 @@ mod game;
 mod links;
 mod names;
 mod node;
+mod pace;
 mod services;
 mod setup;
 mod steps;
