@@ -9,13 +9,14 @@ use history::{EntryKind, HistoryWriter, directory_holds, directory_swapped};
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Address, Ticket};
 use net::endpoint::{self, ALPN_DIRECTORY};
+use net::server_port_limits::{HANDSHAKE_TIMEOUT, HandshakeSlot, ServerPortLimits};
 use net::tls::{DIRECTORY_NAME, MeshIdentity};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{self, Arc, PoisonError};
 use std::time::Duration;
 use store::Files;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// The most bytes in a request or a reply.
@@ -23,6 +24,9 @@ const MESSAGE_MAX: usize = 2 * 1024 * 1024;
 
 /// Time after which a host stops waiting; the outcome of its request is then unknown.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// The most connections of hosts at once. Each has one, and for a moment another when it has restarted.
+const CONNECTIONS_MAX: usize = 1_024;
 
 /// The most bytes of a key in a log line.
 const KEY_SHOWN: usize = 64;
@@ -181,27 +185,53 @@ fn ticket_of(request: &DirectoryRequest) -> Ticket {
     }
 }
 
-/// Serves hosts at this address; returns the address with its real port.
+/// Serves hosts at this address; returns the address with its real port. Hosts are known to come from `known`.
 pub fn serve(
     directory: &DirectoryHandle,
     at: SocketAddr,
     mesh_identity: &MeshIdentity,
+    known: impl IntoIterator<Item = IpAddr>,
 ) -> anyhow::Result<SocketAddr> {
     let endpoint = endpoint::for_servers_at(at, mesh_identity, ALPN_DIRECTORY)?;
     let bound = endpoint.local_addr()?;
     let directory = directory.clone();
+    let (limits, connections) = (ServerPortLimits::default(), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
+    limits.know(known);
     tokio::spawn(async move {
         while let Some(incoming) = endpoint.accept().await {
-            let directory = directory.clone();
-            tokio::spawn(async move {
-                let Ok(connection) = incoming.await else { return };
-                while let Ok((send, receive)) = connection.accept_bi().await {
-                    tokio::spawn(answer(directory.clone(), send, receive));
+            // Always: a forged address must not cost a signature.
+            if !incoming.remote_address_validated() {
+                drop(incoming.retry()); // An error means that it was validated.
+                continue;
+            }
+            // The permit first: an attempt without one must not use up the rate.
+            let permit = connections.clone().try_acquire_owned().ok();
+            match permit.and_then(|it| Some((it, limits.reserve(incoming.remote_address().ip())?))) {
+                Some((permit, slot)) => {
+                    drop(tokio::spawn(serve_host(directory.clone(), incoming, slot, permit)))
                 }
-            });
+                None => {
+                    metrics::counter!("ecumene_handshakes_dropped_total", "port" => "directory").increment(1);
+                    incoming.ignore();
+                }
+            }
         }
     });
     Ok(bound)
+}
+
+/// Serves a connection until it ends. Its slot is free again when the handshake, and with it the host's certificate, is good.
+async fn serve_host(
+    directory: DirectoryHandle,
+    incoming: quinn::Incoming,
+    slot: HandshakeSlot,
+    _permit: OwnedSemaphorePermit,
+) {
+    let Ok(Ok(connection)) = timeout(HANDSHAKE_TIMEOUT, incoming.into_future()).await else { return };
+    slot.prove();
+    while let Ok((send, receive)) = connection.accept_bi().await {
+        tokio::spawn(answer(directory.clone(), send, receive));
+    }
 }
 
 async fn answer(directory: DirectoryHandle, mut send: quinn::SendStream, mut receive: quinn::RecvStream) {
@@ -335,6 +365,24 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("a value of 16385 bytes is too long, the limit is 16384"), "{said:?}");
         assert!(said[0].contains("zone/1"), "{said:?}");
+    }
+
+    #[tokio::test]
+    async fn an_address_is_validated_before_a_handshake_begins() {
+        let directory = TestDirectory::start("retry");
+        let tls = net::tls::pinning(directory.certificate, ALPN_DIRECTORY).unwrap();
+        let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
+        let config = quinn::ClientConfig::new(Arc::new(tls));
+        // The first packet of a client, which then hears nothing.
+        let catcher = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let client = endpoint::as_players().unwrap();
+        let _connecting = client.connect_with(config, catcher.local_addr().unwrap(), DIRECTORY_NAME).unwrap();
+        let mut packet = vec![0; 2_048];
+        let length = catcher.recv(&mut packet).await.unwrap();
+        catcher.send_to(&packet[..length], directory.at).await.unwrap();
+        // The client sends again, too.
+        while catcher.recv_from(&mut packet).await.unwrap().1 != directory.at {}
+        assert_eq!(packet[0] >> 4, 0xf, "the answer is a retry of QUIC");
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use crate::directory::{self, DirectoryHandle, RemoteDirectory};
 use crate::keys::KeyFolder;
 use history::{Header, HistoryWriter};
 use net::tls::{DIRECTORY_NAME, host_name};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
@@ -33,6 +34,9 @@ pub struct TestDirectory {
     pub handle: DirectoryHandle,
     pub remote: RemoteDirectory,
     pub folder: TestFolder,
+    /// Address at which it serves hosts, and the hash of its certificate.
+    pub at: SocketAddr,
+    pub certificate: [u8; 32],
 }
 
 impl TestDirectory {
@@ -43,9 +47,10 @@ impl TestDirectory {
         let history = HistoryWriter::begin(None, &Header::of("directory"), net::clock::now).unwrap();
         let handle = DirectoryHandle::open(&folder.0.join("directory"), history).unwrap();
         let server = keys.mesh_identity(DIRECTORY_NAME).unwrap();
-        let at = directory::serve(&handle, "127.0.0.1:0".parse().unwrap(), &server).unwrap();
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let at = directory::serve(&handle, any, &server, [any.ip()]).unwrap();
         let remote = RemoteDirectory::new(at, &keys.mesh_identity(&host_name(1)).unwrap()).unwrap();
-        Self { handle, remote, folder }
+        Self { handle, remote, folder, at, certificate: server.identity.hash() }
     }
 }
 
