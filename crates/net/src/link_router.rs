@@ -8,7 +8,9 @@ use crate::address;
 use crate::close::Close;
 use crate::connection_limits::ConnectionLimits;
 use crate::mesh;
+use crate::open_connections::OpenConnections;
 use crate::send_queue::{SendQueue, fresh_id};
+use crate::server_port_limits::ServerPortLimits;
 use crate::worker::{FrameAddressing, Inbound, MachineLink, WorkerHandle};
 use machine::{Address, Machine};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +24,8 @@ pub struct LinkRouter<M: Machine> {
     /// Number of connected players, readable without the lock.
     players: AtomicUsize,
     connection_limits: ConnectionLimits,
+    host_port_limits: ServerPortLimits,
+    open_connections: OpenConnections,
 }
 
 struct RouterState<M: Machine> {
@@ -61,8 +65,14 @@ impl<M: Machine> LinkRouter<M> {
             connections: BTreeMap::new(),
             local_links: BTreeMap::new(),
         };
-        let (players, connection_limits) = (AtomicUsize::new(0), ConnectionLimits::default());
-        Self { host, inner: Mutex::new(inner), players, connection_limits }
+        Self {
+            host,
+            inner: Mutex::new(inner),
+            players: AtomicUsize::new(0),
+            connection_limits: ConnectionLimits::default(),
+            host_port_limits: ServerPortLimits::default(),
+            open_connections: OpenConnections::default(),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, RouterState<M>> {
@@ -72,6 +82,16 @@ impl<M: Machine> LinkRouter<M> {
     /// Limits on connections that have not shown a valid token.
     pub const fn connection_limits(&self) -> &ConnectionLimits {
         &self.connection_limits
+    }
+
+    /// Limits on handshakes of other hosts.
+    pub const fn host_port_limits(&self) -> &ServerPortLimits {
+        &self.host_port_limits
+    }
+
+    /// The QUIC connections of clients, in whatever state.
+    pub const fn open_connections(&self) -> &OpenConnections {
+        &self.open_connections
     }
 
     /// Adds the replica of a zone, or replaces its worker: links it with all connections and all other replicas of this host.

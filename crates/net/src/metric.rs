@@ -19,6 +19,15 @@ pub(crate) fn datagram_ignored() {
     metrics::counter!("ecumene_datagrams_ignored_total").increment(1);
 }
 
+/// The port for players, in metrics.
+pub(crate) const PLAYERS_PORT: &str = "players";
+/// The port for other hosts, in metrics.
+pub(crate) const HOSTS_PORT: &str = "hosts";
+
+pub(crate) fn handshake_dropped(port: &'static str) {
+    metrics::counter!("ecumene_handshakes_dropped_total", "port" => port).increment(1);
+}
+
 const fn label(why: Close) -> &'static str {
     match why {
         Close::Gone => "gone",

@@ -309,6 +309,29 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_client_without_a_whole_token_is_closed_and_holds_nothing() {
+        let hello = frame::control(&Control::Hello { version: VERSION, token: "A".repeat(100) });
+        // An empty message stands for a ping, which counts as nothing.
+        for said in [Bytes::new(), hello.slice(..50)] {
+            let router = LinkRouter::<IdleMachine>::new(1);
+            let context =
+                Arc::new(HostContext { host: 1, router, authenticator: Box::new(AdmitAll), players_max: 1 });
+            let first = stream::iter([Ok(said)]);
+            let pings = stream::unfold((), async |()| {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                Some((Ok(Bytes::new()), ()))
+            });
+            let sink: MessageSink = Box::pin(sink::drain().sink_map_err(|_| Close::Gone));
+            let slot = context.router.connection_limits().reserve(IpAddr::from([192, 0, 2, 7])).unwrap();
+            let began = Instant::now();
+            let stream: MessageStream = Box::pin(first.chain(pings));
+            drop(timeout(Duration::from_secs(60), serve(context.clone(), sink, stream, slot)).await);
+            assert_eq!(began.elapsed().as_secs(), HELLO_TIMEOUT.as_secs());
+            assert_eq!(context.router.connection_limits().unauthenticated(), 0);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_player_who_answers_pings_stays_connected() {
         let pong = |heard: &Bytes| {
             let is_ping = *heard == frame::control(&Control::Ping(0));

@@ -3,6 +3,7 @@
 use crate::admission::LobbyAdmission;
 use crate::config::ServerConfig;
 use crate::directory::{self, DirectoryHandle, SwapOutcome};
+use crate::host_entries::HostEntryReader;
 use crate::keys::{KeyFolder, random};
 use crate::lobby_http::{self, LobbyHttp};
 use crate::stored_partition::{self, StoredPartition};
@@ -18,7 +19,7 @@ use machine::Span;
 use machine::directory::Revision;
 use net::tls::DIRECTORY_NAME;
 use space::Polygon;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use store::Files;
 use tokio::net::TcpListener;
@@ -74,8 +75,9 @@ impl ControlPlane {
         let lobby = listener.local_addr()?;
         web::serve(listener, lobby_http::routes(Arc::new(http)), proxies);
         let on_report = Arc::new(move |report| admission.on_report(report));
-        let directory =
-            directory::serve(&directory_handle, config.directory.listen, &mesh_identity, on_report)?;
+        let known = host_addresses(&directory_handle, &world).await;
+        let at = config.directory.listen;
+        let directory = directory::serve(&directory_handle, at, &mesh_identity, on_report, known)?;
         let found =
             serde_json::json!({ "directory": directory, "lobby": lobby, "process": std::process::id() });
         // Written last: a process that reads it may connect at once.
@@ -122,6 +124,13 @@ async fn found_or_open(directory_handle: &DirectoryHandle, fresh: WorldEntry) ->
     let world: WorldEntry = world_entry::read(&entry.value).context(world_entry::OTHER_VERSION)?;
     world.map.partition().context("the world's stored partition is invalid")?;
     Ok(world)
+}
+
+/// The addresses of the hosts that have registered, so that they find the directory also while strangers flood its port.
+async fn host_addresses(directory_handle: &DirectoryHandle, world: &WorldEntry) -> Vec<IpAddr> {
+    let mut hosts = HostEntryReader::new(world.hosts());
+    let entries = directory_handle.read(hosts.keys().collect()).await.unwrap_or_default();
+    hosts.decode(&entries).values().map(|it| it.mesh.ip()).collect()
 }
 
 fn cannot_found(why: DirectoryRefusal, world: &WorldEntry) -> anyhow::Error {

@@ -10,13 +10,14 @@ use lobby::HostReport;
 use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, DirectoryWrite, Key, Revision};
 use machine::{Address, Ticket};
 use net::endpoint::{self, ALPN_DIRECTORY};
+use net::server_port_limits::{HANDSHAKE_TIMEOUT, HandshakeSlot, ServerPortLimits};
 use net::tls::{DIRECTORY_NAME, MeshIdentity};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{self, Arc, PoisonError};
 use std::time::Duration;
 use store::Files;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// The most bytes in a request or a reply.
@@ -24,6 +25,9 @@ const MESSAGE_MAX: usize = 2 * 1024 * 1024;
 
 /// Time after which a host stops waiting; the outcome of its request is then unknown.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// The most connections of hosts at once. Each has one, and for a moment another when it has restarted.
+const CONNECTIONS_MAX: usize = 1_024;
 
 /// The most bytes of a key in a log line.
 const KEY_SHOWN: usize = 64;
@@ -186,12 +190,14 @@ fn ticket_of(request: &DirectoryRequest) -> Ticket {
 pub type ReportHandler = Arc<dyn Fn(HostReport) + Send + Sync>;
 
 /// Serves hosts at this address, on a thread of its own: hosts need the directory most when all players log in again, and
-/// must not wait for them. Hosts report over the same connections. Returns the address with its real port.
+/// must not wait for them. Hosts report over the same connections, and are known to come from `known`. Returns the address
+/// with its real port.
 pub fn serve(
     directory: &DirectoryHandle,
     at: SocketAddr,
     mesh_identity: &MeshIdentity,
     on_report: ReportHandler,
+    known: impl IntoIterator<Item = IpAddr>,
 ) -> anyhow::Result<SocketAddr> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let endpoint = {
@@ -207,23 +213,57 @@ pub fn serve(
         }
     };
     let bound = endpoint.local_addr()?;
-    let accepting = accept_hosts(endpoint, directory.clone(), on_report);
+    let limits = ServerPortLimits::default();
+    limits.know(known);
+    let accepting = accept_hosts(endpoint, directory.clone(), on_report, limits);
     let run = move || runtime.block_on(accepting);
     std::thread::Builder::new().name("directory-port".to_owned()).spawn(run)?;
     Ok(bound)
 }
 
-/// Answers the requests and takes the reports of all hosts that connect.
-async fn accept_hosts(endpoint: quinn::Endpoint, directory: DirectoryHandle, on_report: ReportHandler) {
+/// Accepts the connections of hosts, as far as the limits of this port allow.
+async fn accept_hosts(
+    endpoint: quinn::Endpoint,
+    directory: DirectoryHandle,
+    on_report: ReportHandler,
+    limits: ServerPortLimits,
+) {
+    let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     while let Some(incoming) = endpoint.accept().await {
-        let (directory, on_report) = (directory.clone(), on_report.clone());
-        tokio::spawn(async move {
-            let Ok(connection) = incoming.await else { return };
-            tokio::spawn(take_reports(connection.clone(), on_report));
-            while let Ok((send, receive)) = connection.accept_bi().await {
-                tokio::spawn(answer(directory.clone(), send, receive));
+        // Always: a forged address must not cost a signature.
+        if !incoming.remote_address_validated() {
+            drop(incoming.retry()); // An error means that it was validated.
+            continue;
+        }
+        // The permit first: an attempt without one must not use up the rate.
+        let permit = connections.clone().try_acquire_owned().ok();
+        match permit.and_then(|it| Some((it, limits.reserve(incoming.remote_address().ip())?))) {
+            Some((permit, slot)) => {
+                let (directory, on_report) = (directory.clone(), on_report.clone());
+                drop(tokio::spawn(serve_host(directory, on_report, incoming, slot, permit)));
             }
-        });
+            None => {
+                metrics::counter!("ecumene_handshakes_dropped_total", "port" => "directory").increment(1);
+                incoming.ignore();
+            }
+        }
+    }
+}
+
+/// Answers the requests and takes the reports of a host until its connection ends. Its slot is free again when the handshake,
+/// and with it the host's certificate, is good.
+async fn serve_host(
+    directory: DirectoryHandle,
+    on_report: ReportHandler,
+    incoming: quinn::Incoming,
+    slot: HandshakeSlot,
+    _permit: OwnedSemaphorePermit,
+) {
+    let Ok(Ok(connection)) = timeout(HANDSHAKE_TIMEOUT, incoming.into_future()).await else { return };
+    slot.prove();
+    tokio::spawn(take_reports(connection.clone(), on_report));
+    while let Ok((send, receive)) = connection.accept_bi().await {
+        tokio::spawn(answer(directory.clone(), send, receive));
     }
 }
 
@@ -387,6 +427,24 @@ mod tests {
             remote.ask(DirectoryRequest::Clock { ticket: Ticket(1) }).await
         });
         assert!(matches!(reply, DirectoryReply::Clock { .. }), "{reply:?}");
+    }
+
+    #[tokio::test]
+    async fn an_address_is_validated_before_a_handshake_begins() {
+        let directory = TestDirectory::start("retry");
+        let tls = net::tls::pinning(directory.certificate, ALPN_DIRECTORY).unwrap();
+        let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
+        let config = quinn::ClientConfig::new(Arc::new(tls));
+        // The first packet of a client, which then hears nothing.
+        let catcher = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let client = endpoint::as_players().unwrap();
+        let _connecting = client.connect_with(config, catcher.local_addr().unwrap(), DIRECTORY_NAME).unwrap();
+        let mut packet = vec![0; 2_048];
+        let length = catcher.recv(&mut packet).await.unwrap();
+        catcher.send_to(&packet[..length], directory.at).await.unwrap();
+        // The client sends again, too.
+        while catcher.recv_from(&mut packet).await.unwrap().1 != directory.at {}
+        assert_eq!(packet[0] >> 4, 0xf, "the answer is a retry of QUIC");
     }
 
     #[tokio::test]

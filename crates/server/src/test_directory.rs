@@ -34,7 +34,9 @@ pub struct TestDirectory {
     pub handle: DirectoryHandle,
     pub remote: RemoteDirectory,
     pub folder: TestFolder,
-    at: SocketAddr,
+    /// Address at which it serves hosts, and the hash of its certificate.
+    pub at: SocketAddr,
+    pub certificate: [u8; 32],
 }
 
 impl TestDirectory {
@@ -50,9 +52,10 @@ impl TestDirectory {
         let history = HistoryWriter::begin(None, &Header::of("directory"), net::clock::now).unwrap();
         let handle = DirectoryHandle::open(&folder.0.join("directory"), history).unwrap();
         let server = keys.mesh_identity(DIRECTORY_NAME).unwrap();
-        let at = directory::serve(&handle, "127.0.0.1:0".parse().unwrap(), &server, on_report).unwrap();
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let at = directory::serve(&handle, any, &server, on_report, [any.ip()]).unwrap();
         let remote = RemoteDirectory::new(at, &keys.mesh_identity(&host_name(1)).unwrap()).unwrap();
-        Self { handle, remote, folder, at }
+        Self { handle, remote, folder, at, certificate: server.identity.hash() }
     }
 
     /// The directory as another host reaches it, on the runtime of the caller.

@@ -3,6 +3,7 @@
 pub mod bots;
 pub mod chaos;
 pub mod demo;
+mod log_limiter;
 mod logging;
 pub mod serve;
 

@@ -4,7 +4,6 @@ use super::framed::{FramedConnection, Framing};
 use super::web_transport::WebSession;
 use super::workers::Workers;
 use crate::close::Close;
-use crate::connection_limits::UnauthenticatedSlot;
 use crate::dial::TrafficCounters;
 use crate::endpoint::{ALPN_PLAYERS, ALPN_WEB};
 use crate::frame::{self, Control, HOST_FRAME_MAX, PLAYER_FRAME_MAX, VERSION};
@@ -47,7 +46,7 @@ fn span(duration: Duration) -> Span {
 /// What a connection is for.
 pub(super) enum ConnectionRole<M: Machine> {
     /// A client at a host that has not shown a valid token.
-    Unauthenticated(Arc<HostContext<M>>, UnauthenticatedSlot, Time),
+    Unauthenticated(Arc<HostContext<M>>, Time),
     /// A player at a host.
     Player(Box<PlayerAtHost<M>>),
     /// Another host that has not said which one it is; the host that was dialled, if we connect.
@@ -131,7 +130,7 @@ where
         // Only our own ends hold acknowledgements back, and both do.
         framed.holds = framed.may_hold && protocol.as_deref() == Some(ALPN_PLAYERS.as_bytes());
         match self {
-            Self::Unauthenticated(_, _, by) => {
+            Self::Unauthenticated(_, by) => {
                 *by = now + span(HELLO_TIMEOUT);
                 if protocol.as_deref() == Some(ALPN_WEB.as_bytes()) {
                     let web = WebSession::default();
@@ -150,7 +149,7 @@ where
     /// The time at which [`Self::on_deadline`] must be called.
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Self::Unauthenticated(_, _, by) | Self::UnknownHost(_, _, by) | Self::Dialing(_, by) => Some(*by),
+            Self::Unauthenticated(_, by) | Self::UnknownHost(_, _, by) | Self::Dialing(_, by) => Some(*by),
             Self::Player(player) => player.paused_until,
             Self::Dialed(dialed) => {
                 let next = dialed.next_count.min(dialed.next_ping);
@@ -163,9 +162,7 @@ where
     /// Ends a connection whose other end did not do in time what it must.
     pub fn on_deadline(&mut self, now: Time, framed: &FramedConnection) -> Result<(), Close> {
         match self {
-            Self::Unauthenticated(_, _, by) | Self::UnknownHost(_, _, by) if *by <= now => {
-                Err(Close::Refused)
-            }
+            Self::Unauthenticated(_, by) | Self::UnknownHost(_, _, by) if *by <= now => Err(Close::Refused),
             Self::Dialing(_, by) if *by <= now => Err(Close::Gone),
             Self::Player(player) => {
                 player.paused_until = player.paused_until.filter(|it| now < *it);
@@ -316,9 +313,7 @@ where
         );
         let allowance = PlayerAllowance::default();
         let player = PlayerAtHost { context, client, transport, allowance, paused_until: None };
-        if let Self::Unauthenticated(_, slot, _) = std::mem::replace(self, Self::Player(Box::new(player))) {
-            drop(slot); // Free for another client.
-        }
+        *self = Self::Player(Box::new(player));
         Ok(())
     }
 
@@ -421,6 +416,21 @@ where
         framed.queue.wake();
         let patience = PROBE_TIMEOUT.max(4 * framed.quic.rtt());
         dialed.probe = Some((now + span(patience), dialed.arrivals));
+    }
+
+    /// Returns whether the other end has proved itself: a client by its token, a host by its certificate and its hello.
+    pub const fn is_admitted(&self) -> bool {
+        matches!(self, Self::Player(_) | Self::Host(..) | Self::Dialed(_))
+    }
+
+    /// Returns whether the other end may send only a few bytes: it has not proved itself, or its connection is over.
+    pub fn has_few_bytes(&self, framed: &FramedConnection) -> bool {
+        match self {
+            Self::Unauthenticated(..) | Self::Ended => true,
+            // Behind the handshake a host is trusted: a snapshot may arrive while its hello is lost and sent again.
+            Self::UnknownHost(_, None, _) => framed.quic.is_handshaking(),
+            _ => false,
+        }
     }
 
     /// Returns whether an unfinished first frame is longer than a token can be.

@@ -142,14 +142,18 @@ impl FramedConnection {
         self.held_packets += 1;
     }
 
-    /// Takes note of what QUIC reports.
+    /// Takes note of what QUIC reports, up to the end of the handshake: until the protocol is known, no stream can be
+    /// told from another.
     pub fn progress(&mut self, now: Time) -> Result<Progress, Close> {
         let mut progress = Progress::default();
         let has_packets = std::mem::take(&mut self.has_packets);
         let was_readable = self.is_readable;
         while let Some(event) = self.quic.poll() {
             match event {
-                Event::Connected => progress.connected = true,
+                Event::Connected => {
+                    progress.connected = true;
+                    break;
+                }
                 Event::ConnectionLost { reason } => progress.lost = Some(why_lost(&reason)),
                 Event::Stream(event) => self.on_stream(event)?,
                 Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => (),
@@ -169,7 +173,7 @@ impl FramedConnection {
         match event {
             StreamEvent::Opened { dir } => {
                 while let Some(stream) = self.quic.streams().accept(dir) {
-                    self.on_opened(dir, stream);
+                    self.on_opened(dir, stream)?;
                 }
                 self.is_readable = true;
             }
@@ -202,16 +206,17 @@ impl FramedConnection {
         }
     }
 
-    fn on_opened(&mut self, dir: Dir, stream: StreamId) {
+    fn on_opened(&mut self, dir: Dir, stream: StreamId) -> Result<(), Close> {
         match &mut self.framing {
             Framing::Web(web) => {
-                if let Some(frames) = web.on_opened(dir, stream) {
+                if let Some(frames) = web.on_opened(dir, stream)? {
                     self.stream = Some(frames);
                 }
             }
             Framing::Plain if dir == Dir::Bi && self.stream.is_none() => self.stream = Some(stream),
             Framing::Plain => (), // A second stream: its window is all that it can fill, and no frame comes of it.
         }
+        Ok(())
     }
 
     /// The next frame of the stream, if one has arrived.

@@ -1,9 +1,11 @@
 //! A port of a reactor: a socket, its QUIC endpoint and its connections.
 
-use super::connection_role::{ConnectionRole, DialRequest, RoleContext, Urgency};
+use super::connection_role::{ConnectionRole, DialRequest};
 use super::deadlines::Deadlines;
 use super::framed::{FramedConnection, Framing};
-use super::socket::{Packet, PacketSocket, reactor_of};
+use super::handshakes::{ConnectionSlots, Handshakes, Verdict};
+use super::port_connection::PortConnection;
+use super::socket::{Packet, PacketSocket, is_first_packet, reactor_of};
 use super::workers::Workers;
 use super::{ConnectionKey, ReadyConnections, Sibling, TimeBase};
 use crate::close::Close;
@@ -17,18 +19,16 @@ use crate::tls;
 use machine::stage::{Stage, within};
 use machine::{Machine, Span, Time};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, ServerConfig, Transmit,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointEvent, Incoming,
+    ServerConfig, Transmit,
 };
-use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use wire::Message;
 
 /// Batches of packets received in one turn, at most: more wait in the socket.
 const BATCHES_PER_TURN: usize = 32;
-
-/// Handshakes begun in one turn, at most; each costs about 0.2 ms, and players who are already in must not wait for them.
-const ACCEPTS_PER_TURN: usize = 8;
 
 /// Packets of one connection sent in one turn, at most, so that a snapshot on its way delays no other connection.
 const TRANSMITS_PER_TURN: usize = 32;
@@ -41,9 +41,6 @@ const DIAL_TIMEOUT: Span = Span::from_secs(5);
 
 /// Pause before a lost host is tried again.
 const RETRY_PAUSE: Span = Span::from_millis(200);
-
-/// The time that a browser has to read why its session ended.
-const LINGER: Span = Span::from_millis(200);
 
 /// The connections that a port has.
 pub(super) enum Purpose<M: Machine> {
@@ -67,20 +64,8 @@ pub(super) struct HostsPort<M: Machine> {
 pub(super) struct DialledHost {
     address: SocketAddr,
     /// The connection, or the attempt.
-    slot: Option<usize>,
+    connection: Option<ConnectionKey>,
     retry_at: Time,
-}
-
-/// A connection and what it is for.
-struct PortConnection<M: Machine> {
-    framed: FramedConnection,
-    role: ConnectionRole<M>,
-    armed: Option<Time>,
-    is_active: bool,
-    /// The connection ends with this reason; a browser gets a moment to read it.
-    closing: Option<(Close, Time)>,
-    /// Time at which queued frames may be sent.
-    send_at: Option<Time>,
 }
 
 /// A socket, its QUIC endpoint and its connections.
@@ -93,7 +78,7 @@ pub(super) struct Port<M: Machine> {
     /// Connections that need attention in this turn.
     active: Vec<usize>,
     deadlines: Deadlines,
-    incoming: VecDeque<Incoming>,
+    handshakes: Handshakes,
     /// The reactors that share this port's address, by number, and the number of this one.
     siblings: Vec<Sibling<M>>,
     number: u8,
@@ -117,6 +102,10 @@ where
         ready: Arc<ReadyConnections>,
         time: TimeBase,
     ) -> Self {
+        let handshakes = match purpose {
+            Purpose::Hosts(_) => Handshakes::of_hosts(),
+            Purpose::Players(_) | Purpose::Dialer => Handshakes::of_players(),
+        };
         Self {
             index,
             socket,
@@ -125,7 +114,7 @@ where
             connections: Vec::new(),
             active: Vec::new(),
             deadlines: Deadlines::default(),
-            incoming: VecDeque::new(),
+            handshakes,
             siblings: Vec::new(),
             number: 0,
             time,
@@ -157,8 +146,8 @@ where
     /// Returns whether the port is a host's that has no players.
     pub fn is_quiet(&self) -> bool {
         match &self.purpose {
-            Purpose::Players(context) => !context.router.has_players() && self.incoming.is_empty(),
-            Purpose::Hosts(hosts) => !hosts.context.router.has_players(),
+            Purpose::Players(context) => !context.router.has_players() && self.handshakes.is_empty(),
+            Purpose::Hosts(hosts) => !hosts.context.router.has_players() && self.handshakes.is_empty(),
             Purpose::Dialer => false,
         }
     }
@@ -197,15 +186,20 @@ where
 
     /// Hands a packet to its connection.
     pub fn take_packet(&mut self, now: Time, packet: Packet) {
-        self.buffer.clear();
-        let instant = self.time.instant(now);
         let Packet { from, local, ecn, bytes } = packet;
+        if is_first_packet(&bytes) && !self.takes_first_packet(from.ip()) {
+            return;
+        }
+        self.buffer.clear();
+        let (instant, length) = (self.time.instant(now), bytes.len());
         within(Stage::Decrypt, || {
             match self.endpoint.handle(instant, from, local, ecn, bytes, &mut self.buffer) {
                 Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                     if let Some(connection) = self.connections.get_mut(handle.0).and_then(Option::as_mut) {
-                        connection.framed.quic.handle_event(event);
-                        connection.framed.on_packet();
+                        if connection.takes_packet(length) {
+                            connection.framed.quic.handle_event(event);
+                            connection.framed.on_packet();
+                        }
                         self.activate(handle.0);
                     }
                 }
@@ -216,50 +210,55 @@ where
         });
     }
 
+    /// Counts a first packet. Returns false if it is to be dropped unread.
+    fn takes_first_packet(&mut self, from: IpAddr) -> bool {
+        let (is_known, port) = match &self.purpose {
+            Purpose::Players(_) => (false, metric::PLAYERS_PORT),
+            Purpose::Hosts(hosts) => {
+                (hosts.context.router.host_port_limits().is_known(from), metric::HOSTS_PORT)
+            }
+            Purpose::Dialer => return true, // Answers of the hosts that it connects to.
+        };
+        let takes = self.handshakes.takes_first_packet(is_known);
+        if !takes {
+            metric::handshake_dropped(port);
+        }
+        takes
+    }
+
     fn respond(&mut self, transmit: &Transmit) {
         let _ = self.socket.send(transmit, &self.buffer[..transmit.size]); // Lost like any packet.
     }
 
     fn on_incoming(&mut self, incoming: Incoming) {
         self.buffer.clear();
-        if self.is_closed || matches!(self.purpose, Purpose::Dialer) {
-            let transmit = self.endpoint.refuse(incoming, &mut self.buffer);
-            return self.respond(&transmit);
+        let verdict = if self.is_closed { Verdict::Refuse } else { Verdict::on(&self.purpose, &incoming) };
+        match verdict {
+            Verdict::Begin(slots) => self.handshakes.push(incoming, slots),
+            Verdict::Validate => match self.endpoint.retry(incoming, &mut self.buffer) {
+                Ok(transmit) => self.respond(&transmit),
+                Err(error) => self.endpoint.ignore(error.into_incoming()),
+            },
+            Verdict::Refuse => {
+                let transmit = self.endpoint.refuse(incoming, &mut self.buffer);
+                self.respond(&transmit);
+            }
+            Verdict::Ignore => self.endpoint.ignore(incoming),
         }
-        self.incoming.push_back(incoming);
     }
 
     /// Begins handshakes, as many as one turn allows.
     pub fn accept(&mut self, now: Time) {
-        for _ in 0..ACCEPTS_PER_TURN {
-            let Some(incoming) = self.incoming.pop_front() else { return };
-            let from = incoming.remote_address();
-            self.buffer.clear();
+        for (incoming, slots) in self.handshakes.of_turn() {
+            let by = now + HANDSHAKE_TIMEOUT;
             let role = match &self.purpose {
-                Purpose::Players(context) => {
-                    let limits = context.router.connection_limits();
-                    // A retry costs us no memory and shows whether the client receives at its address.
-                    if limits.must_validate(from.ip()) && !incoming.remote_address_validated() {
-                        if let Ok(transmit) = self.endpoint.retry(incoming, &mut self.buffer) {
-                            self.respond(&transmit);
-                        }
-                        continue;
-                    }
-                    let Some(slot) = limits.reserve(from.ip()) else {
-                        metric::refused(Close::Full);
-                        let transmit = self.endpoint.refuse(incoming, &mut self.buffer);
-                        self.respond(&transmit);
-                        continue;
-                    };
-                    ConnectionRole::Unauthenticated(context.clone(), slot, now + HANDSHAKE_TIMEOUT)
-                }
-                Purpose::Hosts(hosts) => {
-                    ConnectionRole::UnknownHost(hosts.context.clone(), None, now + HANDSHAKE_TIMEOUT)
-                }
+                Purpose::Players(context) => ConnectionRole::Unauthenticated(context.clone(), by),
+                Purpose::Hosts(hosts) => ConnectionRole::UnknownHost(hosts.context.clone(), None, by),
                 Purpose::Dialer => continue,
             };
+            self.buffer.clear();
             match self.endpoint.accept(incoming, self.time.instant(now), &mut self.buffer, None) {
-                Ok((handle, quic)) => self.add(now, handle, quic, role),
+                Ok((handle, quic)) => _ = self.add(now, handle, quic, role, Some(slots)),
                 Err(error) => {
                     if let Some(transmit) = error.response {
                         self.respond(&transmit);
@@ -269,7 +268,15 @@ where
         }
     }
 
-    fn add(&mut self, now: Time, handle: ConnectionHandle, quic: Connection, role: ConnectionRole<M>) {
+    /// Adds a connection; one to which this end connects holds no slots.
+    fn add(
+        &mut self,
+        now: Time,
+        handle: ConnectionHandle,
+        quic: Connection,
+        role: ConnectionRole<M>,
+        slots: Option<ConnectionSlots>,
+    ) -> ConnectionKey {
         let slot = handle.0;
         if self.connections.len() <= slot {
             self.connections.resize_with(slot + 1, || None);
@@ -285,10 +292,10 @@ where
         }
         let mut framed = FramedConnection::new(quic, queue, Framing::Plain, frame_max, now);
         framed.may_hold = self.may_hold;
-        let connection =
-            PortConnection { framed, role, armed: None, is_active: false, closing: None, send_at: None };
-        self.connections[slot] = Some(Box::new(connection));
+        let key = ConnectionKey { port: self.index, slot, queue: framed.queue.id() };
+        self.connections[slot] = Some(Box::new(PortConnection::new(framed, role, slots)));
         self.activate(slot);
+        key
     }
 
     // Connecting.
@@ -308,11 +315,10 @@ where
                     version: crate::frame::VERSION,
                     token: request.token.clone(),
                 };
-                self.add(now, handle, quic, ConnectionRole::Dialing(Box::new(request), now + DIAL_TIMEOUT));
-                let connection = self.connections[handle.0].as_ref()?;
-                connection.framed.queue.sure(crate::frame::control(&hello));
-                let queue = connection.framed.queue.id();
-                Some(ConnectionKey { port: self.index, slot: handle.0, queue })
+                let role = ConnectionRole::Dialing(Box::new(request), now + DIAL_TIMEOUT);
+                let key = self.add(now, handle, quic, role, None);
+                self.find(key)?.framed.queue.sure(crate::frame::control(&hello));
+                Some(key)
             }
             Err(_) => {
                 let _ = request.reply.send(Err(Close::Gone)); // The session may be over.
@@ -324,13 +330,14 @@ where
     /// Takes the addresses of the other hosts: connects to those with lower numbers.
     pub fn set_hosts(&mut self, now: Time, addresses: &HostAddresses) {
         let Purpose::Hosts(hosts) = &mut self.purpose else { return };
+        hosts.context.router.host_port_limits().know(addresses.values().map(SocketAddr::ip));
         let own = hosts.context.host;
         for (&host, &address) in addresses.range(..own) {
             let known =
-                hosts.dialled.entry(host).or_insert(DialledHost { address, slot: None, retry_at: now });
+                hosts.dialled.entry(host).or_insert(DialledHost { address, connection: None, retry_at: now });
             if known.address != address {
                 // The host has restarted at another address: the old process is not there any more.
-                *known = DialledHost { address, slot: None, retry_at: now };
+                *known = DialledHost { address, connection: None, retry_at: now };
                 hosts.context.router.close_connection(RemoteEnd::Host(host));
             }
         }
@@ -341,38 +348,34 @@ where
         let Purpose::Hosts(hosts) = &mut self.purpose else { return };
         let mut begun = Vec::new();
         for (&host, it) in &mut hosts.dialled {
-            let is_gone = it.slot.is_none_or(|slot| self.connections.get(slot).is_none_or(Option::is_none));
-            if is_gone && it.slot.take().is_some() {
+            // The slot may be another connection's by now: a client's, or that of an attacker who only wants to hold it.
+            let is_gone = it.connection.is_none_or(|key| find(&mut self.connections, key).is_none());
+            if is_gone && it.connection.take().is_some() {
                 it.retry_at = now + RETRY_PAUSE;
             }
-            if it.slot.is_some() || now < it.retry_at {
+            if it.connection.is_some() || now < it.retry_at {
                 continue;
             }
             let (config, name) = (hosts.config.clone(), tls::host_name(host));
             match self.endpoint.connect(self.time.instant(now), config, it.address, &name) {
                 Ok((handle, quic)) => {
-                    it.slot = Some(handle.0);
-                    begun.push((
-                        handle,
-                        quic,
-                        ConnectionRole::UnknownHost(
-                            hosts.context.clone(),
-                            Some(host),
-                            now + HANDSHAKE_TIMEOUT,
-                        ),
-                    ));
+                    let by = now + HANDSHAKE_TIMEOUT;
+                    let role = ConnectionRole::UnknownHost(hosts.context.clone(), Some(host), by);
+                    begun.push((host, handle, quic, role));
                 }
                 Err(_) => it.retry_at = now + RETRY_PAUSE,
             }
         }
-        for (handle, quic, role) in begun {
-            self.add(now, handle, quic, role);
+        for (host, handle, quic, role) in begun {
+            let key = self.add(now, handle, quic, role, None);
+            let Purpose::Hosts(hosts) = &mut self.purpose else { return };
+            hosts.dialled.entry(host).and_modify(|it| it.connection = Some(key));
         }
     }
 
     fn next_dial(&self) -> Option<Time> {
         let Purpose::Hosts(hosts) = &self.purpose else { return None };
-        hosts.dialled.values().filter(|it| it.slot.is_none()).map(|it| it.retry_at).min()
+        hosts.dialled.values().filter(|it| it.connection.is_none()).map(|it| it.retry_at).min()
     }
 
     // Serving.
@@ -388,8 +391,7 @@ where
     }
 
     fn find(&mut self, key: ConnectionKey) -> Option<&mut PortConnection<M>> {
-        let connection = self.connections.get_mut(key.slot)?.as_mut()?;
-        (connection.framed.queue.id() == key.queue).then_some(&mut **connection)
+        find(&mut self.connections, key)
     }
 
     /// A connection has frames to send, or is to be closed.
@@ -456,6 +458,10 @@ where
             if self.is_drained(slot, &mut connection) {
                 continue;
             }
+            if connection.is_forgotten(now) {
+                self.endpoint.handle_event(ConnectionHandle(slot), EndpointEvent::drained());
+                continue;
+            }
             let next = if has_more { Some(now) } else { connection.next_deadline(time) };
             if let Some(next) = next {
                 self.deadlines.arm(slot, next, &mut connection.armed);
@@ -499,94 +505,16 @@ where
 
     /// The next time at which the port needs a turn.
     pub fn next_deadline(&self, now: Time) -> Option<Time> {
-        let accepts = (!self.incoming.is_empty()).then_some(now);
+        let accepts = (!self.handshakes.is_empty()).then_some(now);
         [self.deadlines.next(), accepts, self.next_dial()].into_iter().flatten().min()
     }
 }
 
-impl<M: Machine> PortConnection<M>
-where
-    M::Msg: Message,
-{
-    fn read(&mut self, now: Time, time: TimeBase, workers: &mut Workers<M>) {
-        let mut context = RoleContext { now, workers };
-        if let Err(why) = self.take_frames(&mut context) {
-            self.end(&mut context, time, why);
-        }
-    }
-
-    fn take_frames(&mut self, context: &mut RoleContext<'_, M>) -> Result<(), Close> {
-        let Self { framed, role, .. } = self;
-        let progress = framed.progress(context.now)?;
-        let mut taken = Ok(());
-        if progress.connected {
-            taken = role.on_connected(context.now, framed);
-        }
-        if taken.is_ok() {
-            taken = role.on_deadline(context.now, framed).and_then(|()| take_frames(framed, role, context));
-        }
-        // The reason that the other end gave is the true one.
-        progress.lost.map_or(taken, Err)
-    }
-
-    /// Writes queued frames, or ends the connection.
-    fn write(&mut self, now: Time, time: TimeBase, workers: &mut Workers<M>) {
-        let mut context = RoleContext { now, workers };
-        if let Some((why, _)) = self.closing.take_if(|it| it.1 <= now) {
-            self.framed.close(time.instant(now), why);
-        }
-        if matches!(self.role, ConnectionRole::Ended) {
-            return;
-        }
-        match self.framed.write(now) {
-            Ok(send_at) => self.send_at = send_at,
-            Err(why) => self.end(&mut context, time, why),
-        }
-    }
-
-    fn end(&mut self, context: &mut RoleContext<'_, M>, time: TimeBase, why: Close) {
-        if matches!(self.role, ConnectionRole::Ended) {
-            return;
-        }
-        self.role.end(context, &self.framed, why);
-        if !self.framed.quic.is_closed() && !self.framed.close(time.instant(context.now), why) {
-            self.closing = Some((why, context.now + LINGER));
-        }
-    }
-
-    fn next_deadline(&mut self, time: TimeBase) -> Option<Time> {
-        let quic = self.framed.quic.poll_timeout().map(|it| self.framed.timer_at(time.time(it)));
-        let closing = self.closing.map(|it| it.1);
-        let delivery = self.framed.holds.then(|| self.framed.delivery.deadline()).flatten();
-        [quic, self.role.deadline(), self.send_at, closing, self.framed.held_until(), delivery]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-}
-
-fn take_frames<M: Machine>(
-    framed: &mut FramedConnection,
-    role: &mut ConnectionRole<M>,
-    context: &mut RoleContext<'_, M>,
-) -> Result<(), Close>
-where
-    M::Msg: Message,
-{
-    while !role.is_paused() {
-        let Some(body) = framed.next_of_stream()? else { break };
-        if role.on_sure(context, framed, &body)? == Urgency::Urgent {
-            framed.owe_receipt(context.now);
-        }
-    }
-    if 0 < framed.half_frame() {
-        framed.hold_nothing(context.now); // The rest of the frame is on its way, and it may be long.
-    }
-    if role.is_overlong(framed) {
-        return Err(Close::Protocol);
-    }
-    while let Some(datagram) = framed.next_datagram() {
-        role.on_datagram(context, framed, &datagram)?;
-    }
-    Ok(())
+/// The connection with this key; its slot may have become another one's.
+fn find<M: Machine>(
+    connections: &mut [Option<Box<PortConnection<M>>>],
+    key: ConnectionKey,
+) -> Option<&mut PortConnection<M>> {
+    let connection = connections.get_mut(key.slot)?.as_mut()?;
+    (connection.framed.queue.id() == key.queue).then_some(&mut **connection)
 }

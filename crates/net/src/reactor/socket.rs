@@ -134,11 +134,21 @@ impl PacketSocket for UdpPacketSocket {
     }
 }
 
+/// The first bits of a QUIC packet with a long header, and those that hold its type.
+const LONG: u8 = 0x80;
+const TYPE: u8 = 0x30;
+
+/// Returns whether a packet may begin a handshake: by its header it is a first packet (an Initial) or of a version that is
+/// not ours. No key has to be derived to know it.
+pub fn is_first_packet(packet: &[u8]) -> bool {
+    const VERSION_1: [u8; 4] = [0, 0, 0, 1];
+    let is_long = packet.first().is_some_and(|it| it & LONG != 0);
+    is_long && (packet[0] & TYPE == 0 || packet.get(1..5) != Some(&VERSION_1))
+}
+
 /// The reactor that a packet belongs to, if its connection ID names one of `reactors`; the first byte of every connection ID
 /// that a host gives out is its reactor's number.
 pub fn reactor_of(packet: &[u8], reactors: u8) -> Option<u8> {
-    const LONG: u8 = 0x80;
-    const TYPE: u8 = 0x30;
     const HANDSHAKE: u8 = 0x20;
     let first = *packet.first()?;
     let named = if first & LONG == 0 {

@@ -15,6 +15,9 @@ use web_transport_proto::{
 /// The most bytes of a browser that are not frames: settings, the request, capsules.
 const OVERHEAD_MAX: usize = 16 * 1024;
 
+/// Bytes that an opened stream counts as: streams that are opened and ended without a byte are work, too. A browser opens five.
+const STREAM_COST: usize = 512;
+
 /// The session of one browser.
 #[derive(Default)]
 pub(super) struct WebSession {
@@ -43,8 +46,9 @@ impl WebSession {
     }
 
     /// Takes note of a stream that the browser opened. Returns it if it is the stream of frames.
-    pub fn on_opened(&mut self, dir: Dir, stream: StreamId) -> Option<StreamId> {
-        match (dir, self.connect) {
+    pub fn on_opened(&mut self, dir: Dir, stream: StreamId) -> Result<Option<StreamId>, Close> {
+        self.spend(STREAM_COST)?;
+        Ok(match (dir, self.connect) {
             (Dir::Uni, _) => {
                 self.control.push(stream);
                 None
@@ -54,7 +58,7 @@ impl WebSession {
                 None
             }
             (Dir::Bi, Some(_)) => Some(stream),
-        }
+        })
     }
 
     /// Reads the streams that carry no frames, and answers the request.
@@ -79,13 +83,14 @@ impl WebSession {
                     // Behind the request come capsules. The only one that matters ends the session, and with it the stream.
                     if !self.is_accepted {
                         self.request.extend_from_slice(&bytes);
-                        self.answer(quic, connect)?;
                     }
                 }
-                Chunk::None => return Ok(()),
+                Chunk::None => break,
                 Chunk::Finished => return Err(Close::Gone),
             }
         }
+        // Once, after all that has arrived: a request may come byte by byte.
+        if self.is_accepted || self.request.is_empty() { Ok(()) } else { self.answer(quic, connect) }
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), Close> {

@@ -1,11 +1,15 @@
 //! Connections of players: admission, refusal, and isolation from each other.
 
 use crate::echo::{TestHost, TestPlayer, ZONE};
+use crate::stranger::{session_request, settings};
 use net::dial::Target;
 use net::frame::{self, Control};
 use net::worker::WorkerExit;
-use net::{Close, endpoint};
-use std::net::IpAddr;
+use net::{Close, endpoint, tls};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_are_heard_over_quic_and_over_web_socket() {
@@ -75,6 +79,47 @@ fn net_close(error: quinn::ConnectionError) -> Close {
         quinn::ConnectionError::ApplicationClosed(it) => Close::of_code(it.error_code.into_inner()),
         _ => Close::Gone,
     }
+}
+
+/// Begins a WebTransport session, opens no stream in it, and answers keep-alives until the host closes the connection. Returns whether
+/// the host accepted the session.
+async fn hold_session(endpoint: quinn::Endpoint, address: SocketAddr, certificate: [u8; 32]) -> bool {
+    let tls = tls::pinning(certificate, endpoint::ALPN_WEB).unwrap();
+    let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
+    let mut config = quinn::ClientConfig::new(Arc::new(tls));
+    let mut transport = quinn::TransportConfig::default();
+    transport.keep_alive_interval(Some(Duration::from_millis(200)));
+    config.transport_config(Arc::new(transport));
+    let Ok(connection) = endpoint.connect_with(config, address, "localhost").unwrap().await else {
+        return false; // No slot is free.
+    };
+    let mut control = connection.open_uni().await.unwrap();
+    control.write_all(&settings()).await.unwrap();
+    let (mut send, mut receive) = connection.open_bi().await.unwrap();
+    send.write_all(&session_request()).await.unwrap();
+    let answer = receive.read_chunk(100, true).await;
+    connection.closed().await;
+    matches!(answer, Ok(Some(_)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hundreds_of_sessions_without_a_stream_leave_nothing_behind() {
+    let host = TestHost::start().await;
+    let Target::Quic { address, certificate } = host.quic else { unreachable!() };
+    let endpoint = endpoint::as_players().unwrap();
+    let mut sessions = JoinSet::new();
+    for _ in 0..300 {
+        sessions.spawn(hold_session(endpoint.clone(), address, certificate));
+    }
+    let accepted = sessions.join_all().await.into_iter().filter(|it| *it).count();
+    assert!(0 < accepted, "no session was accepted");
+    let router = &host.context.router;
+    while 0 < router.open_connections().count() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(router.connection_limits().unauthenticated(), 0);
+    TestPlayer::connect(&host.quic, "1 1").await.unwrap();
+    assert_eq!(router.open_connections().count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,8 +127,13 @@ impl Authenticator<Text> for TokenParser {
 
 /// Host 5, without zones.
 pub fn test_context<M: Machine<Msg = Text>>() -> Arc<HostContext<M>> {
-    let router = LinkRouter::new(5);
-    Arc::new(HostContext { host: 5, router, authenticator: Box::new(TokenParser), players_max: 200 })
+    context_of(5)
+}
+
+/// The host of this number, without zones.
+pub fn context_of<M: Machine<Msg = Text>>(host: u32) -> Arc<HostContext<M>> {
+    let router = LinkRouter::new(host);
+    Arc::new(HostContext { host, router, authenticator: Box::new(TokenParser), players_max: 200 })
 }
 
 /// A host with one zone.

@@ -2,6 +2,9 @@
 
 mod connections;
 mod echo;
+mod hosts_port;
 mod network;
 mod reactors;
+mod stranger;
+mod strangers;
 mod zones;

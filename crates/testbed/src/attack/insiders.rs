@@ -57,16 +57,21 @@ fn act(number: u64, length: usize) -> ZoneMsg {
 }
 
 fn enter(player: u64, session: u64, name: &str) -> ZoneMsg {
-    ZoneMsg::FromPlayer(FromPlayer::Enter {
-        player: PlayerId(player),
-        session,
-        name: name.to_owned(),
-        seen: None,
-    })
+    enter_again(player, session, name, None)
+}
+
+fn enter_again(player: u64, session: u64, name: &str, seen: Option<(space::ZoneId, Epoch, u64)>) -> ZoneMsg {
+    ZoneMsg::FromPlayer(FromPlayer::Enter { player: PlayerId(player), session, name: name.to_owned(), seen })
+}
+
+/// Copies of frames with the highest numbers that there are. The numbers of the last ones begin anew.
+fn last_copies(frames: usize) -> Vec<u8> {
+    let move_frame = framed(1, &ZoneMsg::FromPlayer(FromPlayer::Move(Motion::default())));
+    frame::control(&Control::Again { first: u64::MAX, frames: move_frame.repeat(frames) }).to_vec()
 }
 
 /// Number of kinds that `draw` knows.
-const KINDS: u64 = 20;
+const KINDS: u64 = 22;
 
 fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> AttackStep {
     let msg = |attack, msg: &ZoneMsg| over_stream(attack, framed(1, msg), CLOSED);
@@ -130,6 +135,25 @@ fn draw(kind: u64, info: &SessionInfo, rng: &mut Rng) -> AttackStep {
             let stream = vec![framed(1, &enter(me, session, name)); FLOOD];
             AttackStep {
                 attack: "entering beyond the rate",
+                stream,
+                datagrams: Vec::new(),
+                expected: ExpectedOutcome::StaysOpen,
+            }
+        }
+        19 => {
+            let datagrams = (1..=5).map(last_copies).collect();
+            AttackStep {
+                attack: "copies with the last numbers",
+                stream: Vec::new(),
+                datagrams,
+                expected: ExpectedOutcome::StaysOpen,
+            }
+        }
+        20 => {
+            let seen = Some((space::ZoneId(1), Epoch(1), 1));
+            let stream = vec![framed(1, &enter_again(me, session, name, seen)); FLOOD];
+            AttackStep {
+                attack: "entering again from an old record, beyond the rate",
                 stream,
                 datagrams: Vec::new(),
                 expected: ExpectedOutcome::StaysOpen,

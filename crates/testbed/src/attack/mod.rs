@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `raw` | any program that can send UDP |
 //! | `unauthenticated` | a QUIC client without a valid token |
+//! | `browsers` | a client that speaks as far as a session of WebTransport, and keeps the connection alive |
+//! | `server_ports` | any program that can send UDP to the ports between servers |
 //! | `insiders` | a player with a valid token and a program of their own |
 //! | `sockets` | any program that can open a TCP connection: WebSocket and the lobby |
 
+mod browsers;
 mod insiders;
 mod raw;
+mod server_ports;
 mod sockets;
 mod unauthenticated;
 
@@ -115,6 +119,8 @@ impl AttackRun {
         let mut tasks = JoinSet::new();
         raw::spawn(self, &mut tasks);
         unauthenticated::spawn(self, &mut tasks);
+        browsers::spawn(self, &mut tasks);
+        server_ports::spawn(self, &mut tasks);
         insiders::spawn(self, &mut tasks);
         sockets::spawn(self, &mut tasks);
         while let Some(ended) = tasks.join_next().await {

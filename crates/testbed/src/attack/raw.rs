@@ -29,10 +29,14 @@ pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
     });
 }
 
+/// A first packet of a player.
+async fn players_packet(run: &AttackRun) -> anyhow::Result<Vec<u8>> {
+    first_packet(net::endpoint::pinned(run.hosts[0].certificate().unwrap_or_default())?).await
+}
+
 /// A first packet of a real client, received by a socket that never answers.
-async fn first_packet(run: &AttackRun) -> anyhow::Result<Vec<u8>> {
+pub(super) async fn first_packet(config: quinn::ClientConfig) -> anyhow::Result<Vec<u8>> {
     let catcher = UdpSocket::bind("127.0.0.1:0").await?;
-    let config = net::endpoint::pinned(run.hosts[0].certificate().unwrap_or_default())?;
     let client = net::endpoint::as_players()?;
     let connecting = client.connect_with(config, catcher.local_addr()?, "localhost")?;
     let mut packet = vec![0; 2_048];
@@ -43,7 +47,7 @@ async fn first_packet(run: &AttackRun) -> anyhow::Result<Vec<u8>> {
 }
 
 async fn flood(run: &AttackRun) -> anyhow::Result<()> {
-    let real = first_packet(run).await?;
+    let real = players_packet(run).await?;
     let socket = UdpSocket::bind((attacker_address(0), 0)).await?;
     let mut rng = run.rng();
     while !run.is_enough() {
@@ -91,7 +95,7 @@ async fn repeat_first_packets(run: &AttackRun) -> anyhow::Result<()> {
     let mut sockets = Vec::new();
     while !run.is_over() {
         // A fresh one now and then, so that it begins a handshake that the host has not seen.
-        let real = first_packet(run).await?;
+        let real = players_packet(run).await?;
         for _ in 0..20 {
             let socket = UdpSocket::bind((attacker_address(1), 0)).await?;
             socket.send_to(&real, run.host(&mut rng).address).await?;
