@@ -3,12 +3,13 @@
 use crate::test_world::TestWorld;
 use axum::http::StatusCode;
 use client::{
-    ActError, Client, HistoryWriter, LobbyClient, LobbyClientError, Login, Pass, Session, SessionInfo,
-    SessionOptions, Transport,
+    ActError, Client, HistoryWriter, LobbyClient, LobbyClientError, Login, Pass, QueuePlace, Session,
+    SessionInfo, SessionOptions, Transport,
 };
 use kosmos::{Action, Kosmos};
 use net::dial::Dialer;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -29,6 +30,33 @@ async fn the_wait_is_read_from_the_answer() {
         assert_eq!(refused, Err(LobbyClientError::TooOften(wait, "not now".to_owned())));
     }
     assert_eq!(lobby.session(&pass()).await, Err(LobbyClientError::Refused(401, "not now".to_owned())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_told_its_place_in_the_queue_and_then_comes_in() {
+    let world = TestWorld::start().await;
+    world.refuse([(StatusCode::ACCEPTED, Some("1")), (StatusCode::ACCEPTED, Some("1"))]);
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let told = places.clone();
+    let on_waiting = move |it: QueuePlace| told.lock().unwrap().push((it.place, it.waiting));
+    let login = Login::Again(pass());
+    let player: Client<Kosmos> =
+        Client::connect_telling(&world.lobby, login, Transport::WebSocket, on_waiting).await.unwrap();
+    assert_eq!((player.info().session, &*places.lock().unwrap()), (1, &vec![(2, 3), (2, 3)]));
+}
+
+/// A lobby that has forgotten the player lets a session wait for tokens: that does not end it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_may_have_to_wait_for_tokens() {
+    let world = TestWorld::start().await;
+    let lobby = LobbyClient::new(&world.lobby);
+    world.refuse([(StatusCode::ACCEPTED, Some("1")), (StatusCode::SERVICE_UNAVAILABLE, Some("7"))]);
+    let waits = lobby.renew(&pass(), 1).await.unwrap_err();
+    let why = "the world is full: place 2 of 3 in the queue".to_owned();
+    assert_eq!(waits, LobbyClientError::TooOften(Duration::from_millis(500), why));
+    let full = lobby.renew(&pass(), 1).await.unwrap_err();
+    assert_eq!(full, LobbyClientError::TooOften(Duration::from_secs(7), "not now".to_owned()));
+    assert!(!waits.is_final() && lobby.renew(&pass(), 1).await.is_ok());
 }
 
 /// At the host's address nothing answers, and the lobby gives no more tokens: the session ends.

@@ -67,7 +67,7 @@ const PLAYER: u64 = 17;
 const HOST: u32 = 5;
 const ZONE: u32 = 1;
 
-/// The lobby's answer instead of a session: a status, and the text of its `Retry-After` header.
+/// The lobby's answer instead of a session: a status (202 is a place in the queue), and the text of its `Retry-After` header.
 pub type LobbyRefusal = (StatusCode, Option<&'static str>);
 
 /// A world of one host and a lobby.
@@ -177,5 +177,9 @@ async fn answer(State(fake_lobby): State<Arc<FakeLobby>>) -> (StatusCode, Header
     if let Some(after) = after {
         headers.insert("retry-after", after.parse().expect("a header of plain letters"));
     }
-    (status, headers, Json(json!({ "error": "not now" })))
+    let body = match status {
+        StatusCode::ACCEPTED => json!({ "queued": { "place": 2, "waiting": 3, "again_after": 0.5 } }),
+        _ => json!({ "error": "not now" }),
+    };
+    (status, headers, Json(body))
 }
