@@ -1,12 +1,13 @@
 //! Logs bots in: each as a guest of the lobby, with a session and connections of its own.
 
+use super::elastic::{BotTally, CrowdOrders, DirectedBot};
 use super::lobby_lock::{LobbyLock, in_turn};
 use super::measurements::{BotMeasurements, EventCounter};
-use super::regions::{borders_of, region_of};
+use super::regions::{borders_of, meeting_place, region_of};
 use super::{CrowdOptions, MIXED};
 use client::{LobbyClient, Session, SessionInfo, SessionOptions};
 use game::{Bot, BotView, Intent};
-use machine::Rng;
+use machine::{Rng, Span, Time};
 use net::dial::Dialer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,8 @@ pub(super) struct BotLogin {
     measurements: Arc<Mutex<BotMeasurements>>,
     logins: Semaphore,
     lobby_lock: LobbyLock,
+    /// Orders to the bots, if the crowd gives any.
+    orders: Option<Arc<CrowdOrders>>,
 }
 
 impl BotLogin {
@@ -45,11 +48,21 @@ impl BotLogin {
         measurements: Arc<Mutex<BotMeasurements>>,
     ) -> anyhow::Result<Self> {
         let (logins, lobby_lock) = (Semaphore::new(LOGINS), LobbyLock::default());
-        Ok(Self { options, dialer: Dialer::new()?, paused, measurements, logins, lobby_lock })
+        Ok(Self { options, dialer: Dialer::new()?, paused, measurements, logins, lobby_lock, orders: None })
+    }
+
+    /// The same, with bots that follow orders.
+    pub(super) fn with_orders(self, orders: Arc<CrowdOrders>) -> Self {
+        Self { orders: Some(orders), ..self }
     }
 
     /// Logs a bot in and begins its session.
     pub(super) async fn admit(&self, number: usize) -> anyhow::Result<Session> {
+        self.admit_counted(number, Arc::default()).await
+    }
+
+    /// The same; the bot's own events are counted, too.
+    pub(super) async fn admit_counted(&self, number: usize, tally: Arc<BotTally>) -> anyhow::Result<Session> {
         let _permit = self.logins.acquire().await;
         let options = &self.options;
         let mixed = options.game.mixed_bots();
@@ -65,9 +78,13 @@ impl BotLogin {
         let (transport, history, dialer) = (options.transport, options.history.clone(), self.dialer.clone());
         let session_options = SessionOptions { transport, dialer, history, seed };
         let begin = || {
-            let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
-            let mut counter = EventCounter::new(self.measurements.clone());
-            Session::begin(&lobby, &pass, session_options.clone(), make, move |it| counter.add(&it))
+            let make = |config, info: &SessionInfo| self.client(number, behaviour, config, info);
+            let (mut counter, tally) = (EventCounter::new(self.measurements.clone()), tally.clone());
+            let on_event = move |it| {
+                counter.add(&it);
+                tally.add(&it);
+            };
+            Session::begin(&lobby, &pass, session_options.clone(), make, on_event)
         };
         let session = in_turn(&self.lobby_lock, begin).await?;
         let _ = tokio::time::timeout(ENTER_WITHIN, entered(&session)).await; // It may enter later.
@@ -75,9 +92,14 @@ impl BotLogin {
     }
 
     /// The machine of a player that a bot steers.
-    fn client(&self, behaviour: &str, config: PlayerConfig, info: &SessionInfo) -> node::ClientNode {
-        let bot =
-            region_of(info).and_then(|it| self.options.game.bot(behaviour, &it, &borders_of(info, &it)));
+    fn client(
+        &self,
+        number: usize,
+        behaviour: &str,
+        config: PlayerConfig,
+        info: &SessionInfo,
+    ) -> node::ClientNode {
+        let bot = self.bot(number, behaviour, info);
         let paused = self.paused.clone();
         let node = match bot {
             Some(bot) => node::ClientNode::bot(config, Box::new(PausableBot { bot, paused })),
@@ -87,6 +109,15 @@ impl BotLogin {
             Some(pace) => node.paced(pace),
             None => node,
         }
+    }
+
+    fn bot(&self, number: usize, behaviour: &str, info: &SessionInfo) -> Option<Box<dyn Bot>> {
+        let (game, region) = (&self.options.game, region_of(info)?);
+        let bot = game.bot(behaviour, &region, &borders_of(info, &region))?;
+        let Some(orders) = &self.orders else { return Some(bot) };
+        let gathered = meeting_place(info, &region).and_then(|it| game.bot(behaviour, &it, &[]));
+        let (action, orders) = (game.everyday_action(), orders.clone());
+        Some(Box::new(DirectedBot { number, usual: bot, gathered, action, orders, next_usual: Time::ZERO }))
     }
 }
 
@@ -101,5 +132,9 @@ impl Bot for PausableBot {
         if !self.paused.load(Ordering::Relaxed) {
             self.bot.decide(sight, rng, intents);
         }
+    }
+
+    fn pace(&self, usual: Span) -> Span {
+        self.bot.pace(usual)
     }
 }

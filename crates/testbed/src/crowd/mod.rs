@@ -1,11 +1,13 @@
 //! Bots as real clients: each has its own session and connections, and is measured.
 
 mod bot_login;
+mod elastic;
 mod lobby_lock;
 mod measurements;
 mod regions;
 mod report;
 
+pub use elastic::{CrowdOrder, ElasticCrowd, PhaseReport};
 pub use report::CrowdReport;
 
 use crate::TestedGame;
