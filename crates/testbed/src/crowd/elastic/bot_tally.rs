@@ -73,6 +73,15 @@ mod tests {
     use zone::ActionKey;
 
     #[test]
+    fn an_action_that_was_answered_busy_was_not_served() {
+        let tally = BotTally::default();
+        for outcome in [Outcome::Done, Outcome::Fault(String::new()), Outcome::Busy] {
+            tally.add(&PlayerEvent::Answered(ActionKey { id: 1, number: 1 }, outcome, Span::from_millis(5)));
+        }
+        assert_eq!(tally.answers(), (2, 1));
+    }
+
+    #[test]
     fn a_bot_that_walks_into_another_zone_has_lost_nothing() {
         let tally = BotTally::default();
         let me = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
