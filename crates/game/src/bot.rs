@@ -1,6 +1,6 @@
 //! Bots: programs that play. A bot gets a view of the world and answers with intents.
 
-use machine::{Rng, Time};
+use machine::{Rng, Span, Time};
 use space::{Heading, Motion, ObjectId, Velocity};
 use std::collections::BTreeMap;
 
@@ -39,4 +39,9 @@ pub enum Intent {
 pub trait Bot: Send {
     /// Pushes its decisions for this moment, if any, to `intents`.
     fn decide(&mut self, view: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>);
+
+    /// The average time between two decisions; `usual` is what its driver asks for. A bot may be in a greater hurry.
+    fn pace(&self, usual: Span) -> Span {
+        usual
+    }
 }

@@ -9,6 +9,9 @@ use zone::{Player, PlayerCommand, PlayerConfig, PlayerEvent};
 /// The average time between two decisions of a bot.
 const DECIDE_EVERY: Span = Span::from_millis(300);
 
+/// Poses that come this long after the first of a round belong to the next tick of the carrier, which has ten per second.
+const ROUND_PAUSE: Span = Span::from_millis(50);
+
 /// The events that a client node reports to the program that runs it.
 pub type ClientEvent = PlayerEvent;
 
@@ -20,6 +23,9 @@ pub struct ClientNode {
     next_decision: Time,
     pace: Span,
     poses: u64,
+    pose_rounds: u64,
+    /// When the last round of poses began.
+    posed: Time,
     intents: Vec<Intent>,
     part: Outbox<zone::ZoneMsg, PlayerEvent>,
 }
@@ -31,7 +37,18 @@ impl ClientNode {
         let rng = Rng::seeded(config.seed).fork_named(!config.player.0);
         let (player, part) = (Player::new(config), Outbox::new());
         let (next_decision, pace) = (Time::ZERO, DECIDE_EVERY);
-        Self { player, bot: None, rng, next_decision, pace, poses: 0, intents: Vec::new(), part }
+        Self {
+            player,
+            bot: None,
+            rng,
+            next_decision,
+            pace,
+            poses: 0,
+            pose_rounds: 0,
+            posed: Time::ZERO,
+            intents: Vec::new(),
+            part,
+        }
     }
 
     /// A player for whom a bot decides.
@@ -47,6 +64,11 @@ impl ClientNode {
     /// The number of poses received so far.
     pub const fn poses(&self) -> u64 {
         self.poses
+    }
+
+    /// The number of rounds of poses received so far: ticks of the carrier that had something for this client.
+    pub const fn pose_rounds(&self) -> u64 {
+        self.pose_rounds
     }
 
     /// Removes the bot: the avatar goes on as it is, and no new commands come.
@@ -65,8 +87,8 @@ impl ClientNode {
             return;
         }
         // Why a random interval: bots that start together would otherwise decide in the same instant for ever.
-        let half = self.pace.as_micros() / 2;
-        // (`below` panics at 0, so a pace below 2 µs is a mistake of the caller.)
+        let half = bot.pace(self.pace).as_micros() / 2;
+        // (`below` panics at 0, so a pace below 2 µs is a mistake of the caller, or of the bot.)
         self.next_decision = now + Span::from_micros(half + self.rng.below(2 * half));
         if let Some(sight) = self.player.sight(now) {
             bot.decide(&sight, &mut self.rng, &mut self.intents);
@@ -90,7 +112,12 @@ impl ClientNode {
         out.absorb(&mut self.part, NodeMsg::Zone, Some);
     }
 
-    fn receive_poses(&mut self, datagram: &[u8]) {
+    fn receive_poses(&mut self, now: Time, datagram: &[u8]) {
+        // In a crowd the poses of one tick fill several datagrams.
+        if ROUND_PAUSE <= now.since(self.posed) {
+            self.pose_rounds += 1;
+            self.posed = now;
+        }
         for pose in carrier::poses(datagram) {
             self.poses += 1;
             self.player.hear(pose.object, &pose.motion);
@@ -110,7 +137,7 @@ impl Machine for ClientNode {
         out: &mut Outbox<NodeMsg, ClientEvent>,
     ) {
         match input {
-            Input::Recv { msg: NodeMsg::Poses(datagram), .. } => self.receive_poses(&datagram),
+            Input::Recv { msg: NodeMsg::Poses(datagram), .. } => self.receive_poses(now, &datagram),
             Input::Recv { from, link, msg: NodeMsg::Zone(msg) } => {
                 self.handle_player(now, Input::Recv { from, link, msg }, out)
             }

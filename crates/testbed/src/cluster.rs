@@ -21,6 +21,9 @@ use tokio::time::Instant;
 /// Time that processes may take to be ready: the first start makes keys.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Time in which a world under load must say who leads its zones.
+const EPOCHS_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Time that processes may take to leave.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -132,6 +135,20 @@ impl Cluster {
     /// The host that leads the most zones.
     pub async fn primary(&self) -> Option<u32> {
         self.health().await?.leading_host()
+    }
+
+    /// The sum of the epochs of all zones: it rises with every change of a primary or backup.
+    pub async fn epochs(&self) -> Result<u64> {
+        let deadline = Instant::now() + EPOCHS_TIMEOUT;
+        loop {
+            if let Some(health) = self.health().await {
+                return Ok(health.zones.iter().filter_map(|it| it.epoch).map(u64::from).sum());
+            }
+            if deadline < Instant::now() {
+                bail!("the lobby does not say who leads the zones");
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// Waits until every zone has a backup.

@@ -1,9 +1,11 @@
 //! A world of its own with honest bots, under attacks from the network and from hostile players. No process may
-//! end, no honest bot may lose an action, and memory must stay within the sum of the limits.
+//! end, no honest bot may lose an action or wait much longer than before, no zone may change its primary, the lobby must let new
+//! players log in, logs must stay short, and memory must stay within the sum of the limits.
 
+use crate::claims::{self, MeasuredClaim};
 use crate::scratch::Scratch;
 use anyhow::{Context as _, Result};
-use client::{HistoryWriter, Transport};
+use client::{HistoryWriter, LobbyClient, Transport};
 use comfy_table::{Table, presets};
 use machine::Span;
 use serde::Serialize;
@@ -18,12 +20,24 @@ use testbed::cluster::{Cluster, ClusterOptions};
 use testbed::crowd::{BotCrowd, CrowdOptions, MIXED};
 use testbed::process::peak_memory_mib;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 
 /// Time for which the honest bots are measured before the attack.
 const CALM: Duration = Duration::from_secs(5);
 
 const HOSTS: [u32; 3] = [1, 2, 3];
+
+/// Interval at which a new honest player logs in while the attack lasts: within what the lobby allows one address.
+const LOG_IN_EVERY: Duration = Duration::from_secs(1);
+
+/// The most by which an attack may lengthen the slowest in a hundred answers of honest players.
+const SLOWER: f64 = 3.0;
+
+/// The 99th percentile, in milliseconds, that no attack is blamed for: attackers, bots and servers share the machine.
+const P99_MS_FREE: f64 = 50.0;
+
+/// The most bytes of text log per second and process: some lines, whatever an attacker sends.
+const LOG_BYTES_MAX: f64 = 1_024.0;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -69,8 +83,37 @@ pub struct HostileReport {
     pub memory: Vec<ProcessMemory>,
     /// Length of all text logs together.
     pub log_bytes: u64,
-    /// Violations of what must hold under attack. Empty is good.
+    /// Bytes of text logs per second of the attack, of all processes together.
+    pub log_bytes_per_second: f64,
+    /// Changes of primary or backup in all zones during the attack.
+    pub failovers: u64,
+    /// New honest players who logged in during the attack.
+    pub log_ins: u64,
+    /// New honest players who could not.
+    pub log_ins_failed: u64,
+    /// The longest time that a log-in took, in milliseconds.
+    pub log_in_max_ms: f64,
+    /// What must hold under attack, with verdicts.
+    pub claims: Vec<MeasuredClaim>,
+    /// Everything else that must not happen. Empty is good.
     pub failures: Vec<String>,
+}
+
+impl HostileReport {
+    /// Texts about everything that happened and must not, claims that do not hold among them.
+    pub fn all_failures(&self) -> Vec<String> {
+        [self.failures.clone(), claims::failures(&self.claims)].concat()
+    }
+}
+
+/// The log-ins of new honest players during an attack.
+#[derive(Debug, Default)]
+struct LogIns {
+    done: u64,
+    failed: u64,
+    longest: Duration,
+    /// The reason why the last one failed.
+    error: Option<String>,
 }
 
 /// The most memory that a process ever had, in MiB.
@@ -108,17 +151,23 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
     let before = crowd.latency();
     crowd.measure().await;
     let memory: Vec<_> = cluster.processes().iter().map(|(_, id)| peak_memory_mib(*id)).collect();
+    let (epochs, log_bytes) = (cluster.epochs().await?, logs(scratch.path())?.1);
     let began = Instant::now();
     let until = began + Duration::from_secs_f64(options.seconds);
     let world = world_of(cluster.lobby()).await?;
     let arena =
         AttackRun::new(cluster.lobby(), scratch.path().to_owned(), world, until, options.count).await?;
-    fight(&arena).await?;
+    let log_ins = fight(&arena, cluster.lobby()).await?;
     let during = crowd.latency();
     let seconds = began.elapsed().as_secs_f64();
+    let log_bytes_per_second = (logs(scratch.path())?.1 - log_bytes) as f64 / seconds;
     let mut failures = arena.unexpected_outcomes();
+    failures.extend(log_ins.error);
     failures.extend(cluster.ended_process());
-    let memory: Vec<_> = cluster.processes().into_iter().zip(memory).map(memory_of).collect();
+    let failovers = cluster.epochs().await?.saturating_sub(epochs);
+    let bounds = Bounds::of(options.count);
+    let memory: Vec<_> =
+        cluster.processes().into_iter().zip(memory).map(|it| memory_of(it, &bounds)).collect();
     failures.extend(overgrown(&memory));
     let crowd = crowd.finish().await;
     if crowd.errors != 0 || crowd.actions_acked == 0 {
@@ -127,7 +176,7 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
     cluster.leave().await?;
     let (said, log_bytes) = logs(scratch.path())?;
     failures.extend(said);
-    Ok(HostileReport {
+    let mut report = HostileReport {
         bench: "hostile",
         bots: options.bots,
         seconds,
@@ -142,8 +191,29 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
         p99_ms_during: during.1,
         memory,
         log_bytes,
+        log_bytes_per_second,
+        failovers,
+        log_ins: log_ins.done,
+        log_ins_failed: log_ins.failed,
+        log_in_max_ms: log_ins.longest.as_secs_f64() * 1e3,
+        claims: Vec::new(),
         failures,
-    })
+    };
+    report.claims = judged(&report);
+    Ok(report)
+}
+
+/// What must hold, with verdicts.
+fn judged(it: &HostileReport) -> Vec<MeasuredClaim> {
+    let p99 = (SLOWER * it.p99_ms_before).max(P99_MS_FREE);
+    let bytes = LOG_BYTES_MAX * it.memory.len() as f64;
+    vec![
+        MeasuredClaim::at_most("p99 of honest actions under attack, in ms", it.p99_ms_during, p99),
+        MeasuredClaim::at_most("failovers during the attack", it.failovers as f64, 0.0),
+        MeasuredClaim::at_most("new players who could not log in", it.log_ins_failed as f64, 0.0),
+        MeasuredClaim::at_least("new players who logged in", it.log_ins as f64, 1.0),
+        MeasuredClaim::at_most("bytes of text logs per second", it.log_bytes_per_second, bytes),
+    ]
 }
 
 fn honest(options: &HostileOptions, game: Arc<dyn TestedGame>, lobby: SocketAddr) -> CrowdOptions {
@@ -165,15 +235,40 @@ fn overgrown(memory: &[ProcessMemory]) -> impl Iterator<Item = String> {
     grown.map(|it| format!("{} grew from {:.0} to {:.0} MiB", it.process, it.before_mib, it.after_mib))
 }
 
-/// Attacks from a thread of its own, so that the honest bots' clocks measure the servers and not the attackers.
-async fn fight(arena: &Arc<AttackRun>) -> Result<()> {
+/// Attacks from a thread of its own, so that the honest bots' clocks measure the servers and not the attackers. Meanwhile new
+/// players log in.
+async fn fight(arena: &Arc<AttackRun>, lobby: SocketAddr) -> Result<LogIns> {
     let (arena, (sender, ended)) = (arena.clone(), tokio::sync::oneshot::channel());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("attackers".to_owned()).spawn(move || {
         runtime.block_on(arena.attack_all());
         let _ = sender.send(());
     })?;
-    ended.await.context("the attackers broke")
+    let mut log_ins = LogIns::default();
+    tokio::select! {
+        ended = ended => ended.context("the attackers broke")?,
+        () = log_in(lobby, &mut log_ins) => (),
+    }
+    Ok(log_ins)
+}
+
+/// Lets one new player after the other log in, for ever.
+async fn log_in(lobby: SocketAddr, log_ins: &mut LogIns) {
+    let lobby = LobbyClient::new(&lobby.to_string());
+    let mut every = tokio::time::interval(LOG_IN_EVERY);
+    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        let began = Instant::now();
+        match lobby.guest("newcomer").await {
+            Ok(_) => log_ins.done += 1,
+            Err(error) => {
+                log_ins.failed += 1;
+                log_ins.error = Some(format!("a new player could not log in: {error}"));
+            }
+        }
+        log_ins.longest = log_ins.longest.max(began.elapsed());
+    }
 }
 
 /// The name of the world, from the lobby's health page.
@@ -187,31 +282,33 @@ async fn world_of(lobby: SocketAddr) -> Result<String> {
     Ok(json["world"].as_str().context("the lobby does not name its world")?.to_owned())
 }
 
-fn memory_of(((process, id), before_mib): ((String, u32), f64)) -> ProcessMemory {
-    let bound_mib =
-        if process.starts_with("host") { host_bound() } else { control_plane_bound() } as f64 / MIB;
-    ProcessMemory { process, before_mib, after_mib: peak_memory_mib(id), bound_mib }
+fn memory_of(((process, id), before_mib): ((String, u32), f64), bounds: &Bounds) -> ProcessMemory {
+    let bound = if process.starts_with("host") { bounds.host } else { bounds.control_plane };
+    ProcessMemory { process, before_mib, after_mib: peak_memory_mib(id), bound_mib: bound as f64 / MIB }
 }
 
-/// The growth in bytes that a host's limits allow under attack: all unauthenticated connections at once, each with all
-/// the memory it may take; connections that the host has not accepted yet; all TCP connections; the queues of the
-/// hostile players; and the world's own growth.
-fn host_bound() -> usize {
-    use net::{connection_limits, endpoint, send_queue};
-    let unauthenticated = connection_limits::UNAUTHENTICATED_MAX * endpoint::UNAUTHENTICATED_BYTES;
-    let players = attack::INSIDERS * (send_queue::SURE_MAX + endpoint::PLAYER_BYTES);
-    unauthenticated + endpoint::INCOMING_BYTES + tcp_bound() + players + PLAY_BYTES
+/// The growth in bytes that the limits of each kind of process allow under attack.
+struct Bounds {
+    host: usize,
+    control_plane: usize,
 }
 
-/// The growth in bytes that the control plane's limits allow: its TCP connections, the passwords that are hashed at
-/// once, its own work.
-fn control_plane_bound() -> usize {
-    tcp_bound() + server::lobby_http::HASHING_BYTES + PLAY_BYTES
-}
-
-/// The bytes of the attackers' TCP connections, which are fewer than the servers' own limit.
-fn tcp_bound() -> usize {
-    attack::SOCKETS_MAX.min(server::web::CONNECTIONS_MAX) * server::web::CONNECTION_BYTES
+impl Bounds {
+    /// A host: all unauthenticated connections at once, each with all the memory it may take; connections that the host has
+    /// not accepted yet; all TCP connections; the queues of the hostile players; and the world's own growth. The control
+    /// plane: its TCP connections, the passwords that are hashed at once, its own work.
+    fn of(count: u64) -> Self {
+        use net::{connection_limits, endpoint, send_queue};
+        let unauthenticated = connection_limits::UNAUTHENTICATED_MAX * endpoint::UNAUTHENTICATED_BYTES;
+        let players = attack::INSIDERS * (send_queue::SURE_MAX + endpoint::PLAYER_BYTES);
+        let (at_lobby, at_host) = attack::sockets_max(count);
+        // The attackers' TCP connections may be fewer than the servers' own limit.
+        let tcp = |sockets: usize| sockets.min(server::web::CONNECTIONS_MAX) * server::web::CONNECTION_BYTES;
+        Self {
+            host: unauthenticated + endpoint::INCOMING_BYTES + tcp(at_host) + players + PLAY_BYTES,
+            control_plane: tcp(at_lobby) + server::lobby_http::HASHING_BYTES + PLAY_BYTES,
+        }
+    }
 }
 
 /// Bytes of the world's own growth (log, snapshots, new objects) while the attack lasts.
@@ -258,15 +355,21 @@ pub fn table(report: &HostileReport) -> String {
         bots, seconds, sent, honest_actions, honest_errors, honest_redials, log_bytes, ..
     } = report;
     let failures = match report.failures.len() {
-        0 => "Nothing happened that must not.\n".to_owned(),
+        0 => String::new(),
         _ => format!("MUST NOT HAPPEN:\n- {}\n", report.failures.join("\n- ")),
     };
+    let claims = claims::table(&report.claims);
     format!(
         "{attacks}\n\n{memory}\n\n\
          {sent} hostile datagrams, frames and requests in {seconds:.0} s; {bots} honest bots: {honest_actions} actions \
          answered, {honest_errors} errors, {honest_redials} connections dialled again\n\
          latency before p50 {:.1} ms, p99 {:.1} ms; under attack p50 {:.1} ms, p99 {:.1} ms; {log_bytes} bytes of logs\n\
-         {failures}",
-        report.p50_ms_before, report.p99_ms_before, report.p50_ms_during, report.p99_ms_during,
+         {} new players logged in, the slowest in {:.0} ms\n\n{claims}\n{failures}",
+        report.p50_ms_before,
+        report.p99_ms_before,
+        report.p50_ms_during,
+        report.p99_ms_during,
+        report.log_ins,
+        report.log_in_max_ms,
     )
 }

@@ -15,7 +15,7 @@ use testbed::process;
 const SETTLE: Duration = Duration::from_secs(3);
 
 /// Numbers of the hosts.
-const HOSTS: [u32; 3] = [1, 2, 3];
+pub(crate) const HOSTS: [u32; 3] = [1, 2, 3];
 
 /// Metres of the world per zone, so that also many zones are wider than what a player sees.
 const METRES_PER_ZONE: f64 = 200.0;
@@ -117,7 +117,8 @@ pub async fn measure(options: &WorldOptions, done: &dyn Fn()) -> Result<WorldRep
     Ok(WorldReport { bench: "world", hosts: HOSTS.len(), zones, seconds, rows })
 }
 
-async fn start(scratch: &Scratch, settings: &str) -> Result<Cluster> {
+/// Starts a world on three hosts; returns when every zone has a backup.
+pub(crate) async fn start(scratch: &Scratch, settings: &str) -> Result<Cluster> {
     let config = scratch.configure(settings)?;
     let cluster = Cluster::start(ClusterOptions {
         data: scratch.path().to_owned(),

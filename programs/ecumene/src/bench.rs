@@ -1,6 +1,7 @@
 //! `ecumene bench`.
 
 mod children;
+mod overload;
 mod processes;
 
 use crate::report::OutputFormat;
@@ -27,6 +28,8 @@ pub enum BenchCommand {
     Server(processes::ServerArgs),
     /// Real processes: the default world with the game's own bots: CPU per client, time until actions are answered.
     World(processes::WorldArgs),
+    /// Real processes: the default world with more players than it can serve, with a verdict on each promise.
+    Overload(overload::OverloadArgs),
     /// Real processes: the CPU of worlds without players, by number of zones.
     Idle(processes::IdleArgs),
     /// Real processes: what disks hold and how long a restart takes, while players act as fast as disks keep up.
@@ -109,6 +112,7 @@ pub fn run(bench: &BenchCommand) -> Result<(), CommandError> {
         BenchCommand::Overlay(args) => overlay(args),
         BenchCommand::Server(args) => processes::server(args),
         BenchCommand::World(args) => processes::world(args),
+        BenchCommand::Overload(args) => overload::run(args),
         BenchCommand::Idle(args) => processes::idle(args),
         BenchCommand::Disk(args) => processes::disk(args),
         BenchCommand::Hostile(args) => processes::hostile(args),

@@ -14,13 +14,13 @@ use tokio::task::JoinSet;
 use zone::{BetweenReplicas, FromPlayer, ToPlayer, ZoneMsg};
 
 /// Time that a host gets to close a connection that must be closed, or to leave one open that must stay open.
-const OBSERVED_FOR: Duration = Duration::from_millis(500);
+pub(super) const OBSERVED_FOR: Duration = Duration::from_millis(500);
 
 /// Messages sent at once, above any rate.
-const FLOOD: usize = 400;
+pub(super) const FLOOD: usize = 400;
 
 pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
-    for number in 1..run.insiders.len() {
+    for number in 1..super::entries::ENTERING {
         let it = run.clone();
         tasks.spawn(async move {
             if let Err(error) = attack_as_player(&it, number).await {
@@ -31,7 +31,7 @@ pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
 }
 
 /// A message of a zone, framed for a zone.
-fn framed(zone: u32, msg: &ZoneMsg) -> Vec<u8> {
+pub(super) fn framed(zone: u32, msg: &ZoneMsg) -> Vec<u8> {
     let mut message = vec![0]; // The first byte says that a zone's message follows.
     message.extend(postcard::to_stdvec(msg).expect("plain data encodes"));
     frame::framed(zone, &message).to_vec()
@@ -190,9 +190,9 @@ async fn attack_as_player(run: &AttackRun, number: usize) -> anyhow::Result<()> 
     Ok(())
 }
 
-type PlayerStreams = (Connection, SendStream, RecvStream);
+pub(super) type PlayerStreams = (Connection, SendStream, RecvStream);
 
-async fn enter_world(
+pub(super) async fn enter_world(
     endpoint: &Endpoint,
     host: &HostInfo,
     info: &SessionInfo,

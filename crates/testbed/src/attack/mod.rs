@@ -7,9 +7,13 @@
 //! | `browsers` | a client that speaks as far as a session of WebTransport, and keeps the connection alive |
 //! | `server_ports` | any program that can send UDP to the ports between servers |
 //! | `insiders` | a player with a valid token and a program of their own |
+//! | `entries` | such a player who enters again and again |
 //! | `sockets` | any program that can open a TCP connection: WebSocket and the lobby |
+//! | `held` | programs that keep TCP connections open, from many addresses |
 
 mod browsers;
+mod entries;
+mod held;
 mod insiders;
 mod raw;
 mod server_ports;
@@ -34,10 +38,15 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const UNEXPECTED_MAX: usize = 20;
 
 /// Number of players who attack.
-pub const INSIDERS: usize = 4;
+pub const INSIDERS: usize = 5;
 
-/// The most TCP connections that attackers have at once at one port.
-pub const SOCKETS_MAX: usize = 256;
+/// The most TCP connections that attackers have at once at one port, apart from those that are only held.
+const SOCKETS_MAX: usize = 256;
+
+/// The most TCP connections that attackers have at once at the lobby, and at one host, in an attack that sends at least this much.
+pub fn sockets_max(least: u64) -> (usize, usize) {
+    (SOCKETS_MAX + held::at_lobby(least), SOCKETS_MAX + held::at_host(least))
+}
 
 /// The target of the attacks, their end, and their outcomes so far.
 pub struct AttackRun {
@@ -122,7 +131,9 @@ impl AttackRun {
         browsers::spawn(self, &mut tasks);
         server_ports::spawn(self, &mut tasks);
         insiders::spawn(self, &mut tasks);
+        entries::spawn(self, &mut tasks);
         sockets::spawn(self, &mut tasks);
+        held::spawn(self, &mut tasks);
         while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended {
                 self.unexpected(format!("an attacker broke: {error}"));

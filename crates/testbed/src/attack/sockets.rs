@@ -2,6 +2,7 @@
 //! the hundred.
 
 use super::{AttackRun, attacker_address, noise};
+use client::HostInfo;
 use machine::Rng;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,8 +41,12 @@ async fn connect(from: u8, to: SocketAddr) -> Option<TcpStream> {
 
 /// Address of a host's WebSockets.
 fn web_socket_address(run: &AttackRun, rng: &mut Rng) -> Option<SocketAddr> {
-    let url = &run.host(rng).websocket;
-    url.strip_prefix("ws://")?.split('/').next()?.parse().ok()
+    web_address(run.host(rng))
+}
+
+/// Address of a host's HTTP and WebSockets.
+pub(super) fn web_address(host: &HostInfo) -> Option<SocketAddr> {
+    host.websocket.strip_prefix("ws://")?.split('/').next()?.parse().ok()
 }
 
 const UPGRADE: &str = "GET /play HTTP/1.1\r\nHost: world\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\

@@ -1,14 +1,15 @@
 //! Logs bots in: each as a guest of the lobby, with a session and connections of its own. A bot that the lobby lets wait costs a
 //! timer and a short request now and then.
 
+use super::elastic::{BotTally, CrowdOrders, DirectedBot};
 use super::live_counts::{BotPlace, LiveCounts};
 use super::lobby_lock::{LobbyLock, in_turn};
 use super::measurements::{BotMeasurements, EventCounter};
-use super::regions::{borders_of, region_of};
+use super::regions::{borders_of, meeting_place, region_of};
 use super::{CrowdOptions, MIXED};
 use client::{LobbyClient, Pass, Session, SessionInfo, SessionOptions, wait_for_session};
 use game::{Bot, BotView, Intent};
-use machine::Rng;
+use machine::{Rng, Span, Time};
 use net::dial::Dialer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -46,6 +47,8 @@ pub(super) struct BotLogin {
     connecting: Semaphore,
     requests: Semaphore,
     lobby_lock: LobbyLock,
+    /// Orders to the bots, if the crowd gives any.
+    orders: Option<Arc<CrowdOrders>>,
 }
 
 impl BotLogin {
@@ -56,12 +59,22 @@ impl BotLogin {
         counts: Arc<LiveCounts>,
     ) -> anyhow::Result<Self> {
         let (connecting, requests) = (Semaphore::new(CONNECTING), Semaphore::new(REQUESTS));
-        let (dialer, lobby_lock) = (Dialer::new()?, LobbyLock::default());
-        Ok(Self { options, dialer, paused, measurements, counts, connecting, requests, lobby_lock })
+        let (dialer, lobby_lock, orders) = (Dialer::new()?, LobbyLock::default(), None);
+        Ok(Self { options, dialer, paused, measurements, counts, connecting, requests, lobby_lock, orders })
+    }
+
+    /// The same, with bots that follow orders.
+    pub(super) fn with_orders(self, orders: Arc<CrowdOrders>) -> Self {
+        Self { orders: Some(orders), ..self }
     }
 
     /// Logs a bot in, waits in the lobby's queue if it has to, and begins its session.
     pub(super) async fn admit(&self, number: usize) -> anyhow::Result<Session> {
+        self.admit_counted(number, Arc::default()).await
+    }
+
+    /// The same; the bot's own events are counted, too.
+    pub(super) async fn admit_counted(&self, number: usize, tally: Arc<BotTally>) -> anyhow::Result<Session> {
         let options = &self.options;
         let mixed = options.game.mixed_bots();
         let behaviour = match options.behaviour.as_str() {
@@ -80,9 +93,13 @@ impl BotLogin {
         let session_options = SessionOptions { transport, dialer, history, seed, on_waiting: None };
         let info = self.wait_for_session(&lobby, &pass, seed).await?;
         let _permit = self.connecting.acquire().await;
-        let make = |config, info: &SessionInfo| self.client(behaviour, config, info);
+        let make = |config, info: &SessionInfo| self.client(number, behaviour, config, info);
         let mut counter = EventCounter::new(self.measurements.clone(), self.counts.clone());
-        let session = Session::start(&lobby, &pass, info, session_options, make, move |it| counter.add(&it));
+        let on_event = move |it| {
+            counter.add(&it);
+            tally.add(&it);
+        };
+        let session = Session::start(&lobby, &pass, info, session_options, make, on_event);
         let _ = tokio::time::timeout(ENTER_WITHIN, entered(&session)).await; // It may enter later.
         Ok(session)
     }
@@ -103,9 +120,14 @@ impl BotLogin {
     }
 
     /// The machine of a player that a bot steers.
-    fn client(&self, behaviour: &str, config: PlayerConfig, info: &SessionInfo) -> node::ClientNode {
-        let bot =
-            region_of(info).and_then(|it| self.options.game.bot(behaviour, &it, &borders_of(info, &it)));
+    fn client(
+        &self,
+        number: usize,
+        behaviour: &str,
+        config: PlayerConfig,
+        info: &SessionInfo,
+    ) -> node::ClientNode {
+        let bot = self.bot(number, behaviour, info);
         let paused = self.paused.clone();
         let node = match bot {
             Some(bot) => node::ClientNode::bot(config, Box::new(PausableBot { bot, paused })),
@@ -115,6 +137,15 @@ impl BotLogin {
             Some(pace) => node.paced(pace),
             None => node,
         }
+    }
+
+    fn bot(&self, number: usize, behaviour: &str, info: &SessionInfo) -> Option<Box<dyn Bot>> {
+        let (game, region) = (&self.options.game, region_of(info)?);
+        let bot = game.bot(behaviour, &region, &borders_of(info, &region))?;
+        let Some(orders) = &self.orders else { return Some(bot) };
+        let gathered = meeting_place(info, &region).and_then(|it| game.bot(behaviour, &it, &[]));
+        let (action, orders) = (game.everyday_action(), orders.clone());
+        Some(Box::new(DirectedBot { number, usual: bot, gathered, action, orders, next_usual: Time::ZERO }))
     }
 }
 
@@ -129,5 +160,9 @@ impl Bot for PausableBot {
         if !self.paused.load(Ordering::Relaxed) {
             self.bot.decide(sight, rng, intents);
         }
+    }
+
+    fn pace(&self, usual: Span) -> Span {
+        self.bot.pace(usual)
     }
 }

@@ -1,12 +1,14 @@
 //! Bots as real clients: each has its own session and connections, and is measured.
 
 mod bot_login;
+mod elastic;
 mod live_counts;
 mod lobby_lock;
 mod measurements;
 mod regions;
 mod report;
 
+pub use elastic::{CrowdOrder, ElasticCrowd, PhaseReport};
 pub use live_counts::CrowdCounts;
 pub use report::CrowdReport;
 

@@ -22,7 +22,7 @@ impl BotWalk {
     }
 
     /// Goes on, and now and then in another direction.
-    pub(super) fn stroll(&mut self, view: &BotSurroundings, rng: &mut Rng, intents: &mut Vec<Intent>) {
+    pub(super) fn stroll(&mut self, view: &BotSurroundings<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
         let goes_on = view.now < self.turn_at && view.motion.velocity != Velocity::ZERO;
         let wished = if goes_on { view.motion.heading } else { Heading(rng.next_u64() as u16) };
         if !goes_on {
@@ -34,7 +34,7 @@ impl BotWalk {
     /// Goes to a place, and stops `short` of it.
     pub(super) fn go_to(
         &self,
-        view: &BotSurroundings,
+        view: &BotSurroundings<'_>,
         place: Position,
         short: Distance,
         intents: &mut Vec<Intent>,
@@ -46,13 +46,13 @@ impl BotWalk {
     }
 
     /// Stops, and turns to face `heading`.
-    fn stand(&self, view: &BotSurroundings, heading: Heading, intents: &mut Vec<Intent>) {
+    fn stand(&self, view: &BotSurroundings<'_>, heading: Heading, intents: &mut Vec<Intent>) {
         if view.motion.velocity != Velocity::ZERO {
             intents.push(Intent::Steer(Velocity::ZERO, heading));
         }
     }
 
-    fn walk(&self, view: &BotSurroundings, wished: Heading, intents: &mut Vec<Intent>) {
+    fn walk(&self, view: &BotSurroundings<'_>, wished: Heading, intents: &mut Vec<Intent>) {
         // The zone refuses moves of a stunned avatar.
         if view.now < view.avatar.stunned_until.time() {
             return;

@@ -39,7 +39,7 @@ impl Bot for TradeBot {
     fn decide(&mut self, sight: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
         let Some(view) = BotSurroundings::open(sight) else { return };
         self.walk(&view, rng, intents);
-        if let Some(accept) = view.others.iter().find_map(|it| accept(&view, it)) {
+        if let Some(accept) = view.within(TRADE_REACH).find_map(|it| accept(&view, &it)) {
             intents.push(act(&accept));
         } else if rng.below(OFFERS) == 0 {
             intents.extend(offer(&view, rng).as_ref().map(act));
@@ -49,9 +49,9 @@ impl Bot for TradeBot {
 
 impl TradeBot {
     /// Goes to an item if its bag is empty, else to another avatar.
-    fn walk(&mut self, view: &BotSurroundings, rng: &mut Rng, intents: &mut Vec<Intent>) {
+    fn walk(&mut self, view: &BotSurroundings<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
         let item = view.nearest(|it| matches!(it.shown, Shown::Item(_)));
-        let in_reach = item.filter(|it| view.here.is_within(PICK_UP_REACH, it.place));
+        let in_reach = item.as_ref().filter(|it| view.here.is_within(PICK_UP_REACH, it.place));
         if let Some(item) = in_reach.filter(|_| view.avatar.bag.len() < STOCK) {
             intents.push(act(&Action::PickUp { item: item.name }));
         }
@@ -63,16 +63,15 @@ impl TradeBot {
     }
 }
 
-/// Accepts an offer, if it is for this bot, near, and can be paid.
-fn accept(view: &BotSurroundings, from: &NearbyObject) -> Option<Action> {
+/// Accepts the offer of an avatar in reach, if it is for this bot and can be paid.
+fn accept(view: &BotSurroundings<'_>, from: &NearbyObject) -> Option<Action> {
     let Shown::Avatar { offer: Some(offer), .. } = from.shown else { return None };
-    let is_for_me = offer.to == view.me && view.here.is_within(TRADE_REACH, from.place);
     let pay = match offer.want.kind {
         Some(kind) => Some(carried(&view.avatar, kind)?),
         None => None,
     };
-    let can_pay = is_for_me && offer.want.coins <= view.avatar.coins;
-    can_pay.then_some(Action::AcceptTrade { from: from.name, offer, pay })
+    let is_for_me = offer.to == view.me && offer.want.coins <= view.avatar.coins;
+    is_for_me.then_some(Action::AcceptTrade { from: from.name, offer, pay })
 }
 
 fn carried(avatar: &Avatar, kind: ItemKind) -> Option<Serial> {
@@ -80,7 +79,7 @@ fn carried(avatar: &Avatar, kind: ItemKind) -> Option<Serial> {
 }
 
 /// Offers the nearest avatar a bargain: an item for coins or for another kind of item, or else coins for an item.
-fn offer(view: &BotSurroundings, rng: &mut Rng) -> Option<Action> {
+fn offer(view: &BotSurroundings<'_>, rng: &mut Rng) -> Option<Action> {
     let partner = view.nearest(NearbyObject::is_living_avatar)?;
     let is_near = view.here.is_within(TRADE_REACH, partner.place);
     let kind = ItemKind::ALL[rng.below(ItemKind::ALL.len() as u64) as usize];

@@ -34,7 +34,7 @@ impl TravelPlan {
     }
 
     /// Goes on, to the place that `next` gives whenever one is reached, or not reached in time.
-    fn go(&mut self, view: &BotSurroundings, intents: &mut Vec<Intent>, next: impl FnOnce() -> Position) {
+    fn go(&mut self, view: &BotSurroundings<'_>, intents: &mut Vec<Intent>, next: impl FnOnce() -> Position) {
         let goal = match self.goal {
             Some((goal, until)) if !view.here.is_within(ARRIVED, goal) && view.now < until => goal,
             _ => {

@@ -210,11 +210,10 @@ pub fn hostile(args: &HostileArgs) -> Result<(), CommandError> {
     let options = HostileOptions { bots, count, seconds };
     let report = block_on(async { Ok(hostile::measure(&options, kosmos_game()).await?) })?;
     print_report(format, &report, hostile::table)?;
-    match report.failures.len() {
-        0 => Ok(()),
+    match report.all_failures() {
+        none if none.is_empty() => Ok(()),
         some => {
-            Err(anyhow::anyhow!("{some} things happened that must not: {}", report.failures.join("; "))
-                .into())
+            Err(anyhow::anyhow!("{} things happened that must not: {}", some.len(), some.join("; ")).into())
         }
     }
 }

