@@ -84,19 +84,20 @@ fn net_close(error: quinn::ConnectionError) -> Close {
 /// Begins a WebTransport session, opens no stream in it, and answers keep-alives until the host closes the connection. Returns whether
 /// the host accepted the session.
 async fn hold_session(endpoint: quinn::Endpoint, address: SocketAddr, certificate: [u8; 32]) -> bool {
-    let tls = tls::pinning(certificate, endpoint::ALPN_WEB).unwrap();
-    let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
+    let tls = tls::pinning(certificate, endpoint::ALPN_WEB).expect("the certificate is sound");
+    let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).expect("TLS 1.3 is there");
     let mut config = quinn::ClientConfig::new(Arc::new(tls));
     let mut transport = quinn::TransportConfig::default();
     transport.keep_alive_interval(Some(Duration::from_millis(200)));
     config.transport_config(Arc::new(transport));
-    let Ok(connection) = endpoint.connect_with(config, address, "localhost").unwrap().await else {
+    let attempt = endpoint.connect_with(config, address, "localhost").expect("the address is sound");
+    let Ok(connection) = attempt.await else {
         return false; // No slot is free.
     };
-    let mut control = connection.open_uni().await.unwrap();
-    control.write_all(&settings()).await.unwrap();
-    let (mut send, mut receive) = connection.open_bi().await.unwrap();
-    send.write_all(&session_request()).await.unwrap();
+    let mut control = connection.open_uni().await.expect("the host allows streams");
+    control.write_all(&settings()).await.expect("the host reads");
+    let (mut send, mut receive) = connection.open_bi().await.expect("the host allows streams");
+    send.write_all(&session_request()).await.expect("the host reads");
     let answer = receive.read_chunk(100, true).await;
     connection.closed().await;
     matches!(answer, Ok(Some(_)))
