@@ -281,7 +281,7 @@ async fn translate<G: Game>(
                 continue;
             }
             PlayerEvent::Entered(avatar) => GameEvent::Entered(avatar),
-            PlayerEvent::Searching => GameEvent::Reconnecting,
+            PlayerEvent::Searching(_) => GameEvent::Reconnecting,
             PlayerEvent::Notice(bytes) => match postcard::from_bytes(&bytes) {
                 Ok(notice) => GameEvent::Notice(notice),
                 Err(_) => continue,

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::Instant;
 use zone::{PlayerConfig, PlayerEvent};
 
 /// Connections in a world of one zone while any host may have the avatar: to the most useful hosts, those of the primary
@@ -189,7 +188,7 @@ type WantedHosts = Option<BTreeSet<u32>>;
 impl EventSink<node::ClientNode> for PlayerEventSink {
     fn on_event(&mut self, _: Time, event: PlayerEvent) {
         // The primary is silent: is it the host, or only the connection? The probes tell.
-        if event == PlayerEvent::Searching {
+        if matches!(event, PlayerEvent::Searching(_)) {
             self.silences.send_modify(|it| *it += 1);
         }
         match event {
@@ -237,7 +236,8 @@ impl ConnectionKeeper {
         let mut kept: BTreeMap<u32, AbortHandle> = BTreeMap::new();
         let (mut fresh, mut contacts) = (self.tokens.subscribe(), self.contacts.clone());
         let mut has_fresh_tokens = true;
-        let mut told = Instant::now();
+        let telling = self.tell_lobby();
+        tokio::pin!(telling);
         loop {
             let hosts = hosts_to_connect(&fresh.borrow_and_update().1, &contacts.borrow_and_update());
             // Dropping a task ends its connection.
@@ -249,15 +249,12 @@ impl ConnectionKeeper {
             // A token is valid for half a minute: for a host that becomes a contact later, a new one is needed.
             has_fresh_tokens = false;
             let continues = tokio::select! {
-                _ = fresh.changed() => {
-                    told = Instant::now();
-                    true
-                }
+                _ = fresh.changed() => true,
                 changed = contacts.changed() => changed.is_ok(),
                 // A connection task ends by itself only if the session is over.
                 Some(ended) = connections.join_next() => ended.is_err_and(|it| it.is_cancelled()),
                 continues = self.clone().ask_for_other_hosts() => continues,
-                continues = self.tell_lobby(told) => continues,
+                () = &mut telling => false,
             };
             if !continues {
                 break;
@@ -267,13 +264,13 @@ impl ConnectionKeeper {
         self.player.send(Inbound::Stop);
     }
 
-    /// Lets the lobby know that the player is still in, a while after it was last told. Returns whether the session goes on.
-    async fn tell_lobby(&self, told: Instant) -> bool {
+    /// Lets the lobby know now and then that the player is still in, until the session is over.
+    async fn tell_lobby(&self) {
         // All clients that came in together would ask together.
         let spread =
             Rng::seeded(self.options.seed).fork_named(LOBBY).below(TELL_LOBBY_EVERY.as_millis() as u64 / 4);
-        tokio::time::sleep_until(told + TELL_LOBBY_EVERY - Duration::from_millis(spread)).await;
-        self.newer(self.tokens.newest().0).await.is_some()
+        let every = TELL_LOBBY_EVERY - Duration::from_millis(spread);
+        self.tokens.keep_recent(every, |session| self.lobby.renew(&self.pass, session)).await;
     }
 
     /// Asks the lobby again once no primary is found: a host may lead now that the lobby did not list last time.

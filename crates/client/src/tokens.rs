@@ -118,6 +118,23 @@ impl Tokens {
             }
         }
     }
+
+    /// Fetches new tokens whenever nobody did for this long, until the session is over.
+    pub async fn keep_recent<A, F>(&self, every: Duration, ask: A)
+    where
+        A: Fn(u64) -> F,
+        F: Future<Output = Result<SessionInfo, LobbyClientError>>,
+    {
+        let mut fetched = self.subscribe();
+        loop {
+            match tokio::time::timeout(every, fetched.changed()).await {
+                Ok(Ok(())) => (), // The time begins anew, also after the tokens that were fetched below.
+                Ok(Err(_)) => return,
+                Err(_) if self.newer(self.newest().0, &ask).await.is_none() => return,
+                Err(_) => (),
+            }
+        }
+    }
 }
 
 impl RenewalState {
@@ -219,6 +236,30 @@ mod tests {
             let (asked, got, _) = check(16, &[refused(status), refused(status)]).await;
             assert_eq!((asked, got), (1, 0), "{status}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_lobby_is_told_as_often_as_was_asked_for() {
+        let (tokens, told) = (Tokens::new(session(), Rng::seeded(1)), AtomicUsize::new(0));
+        let ask = |_| {
+            told.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Ok(session()))
+        };
+        let telling = tokens.keep_recent(Duration::from_secs(200), ask);
+        tokio::pin!(telling);
+        let hour = Duration::from_secs(3_599);
+        assert!(tokio::time::timeout(hour, &mut telling).await.is_err(), "the session goes on");
+        assert_eq!(told.load(Ordering::Relaxed), 17);
+        // A connection fetches tokens 199 s after the last ones: the lobby has heard of the player.
+        assert!(tokens.newer(17, ask).await.is_some());
+        assert!(tokio::time::timeout(Duration::from_secs(199), &mut telling).await.is_err());
+        assert_eq!(told.load(Ordering::Relaxed), 18);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_the_lobby_ends_is_told_no_more() {
+        let tokens = Tokens::new(session(), Rng::seeded(1));
+        tokens.keep_recent(Duration::from_secs(200), |_| std::future::ready(refused(401))).await;
     }
 
     #[test]

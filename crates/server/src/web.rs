@@ -72,7 +72,7 @@ pub fn count() -> &'static PrometheusHandle {
 }
 
 /// Serves routes at a listener, in the background. Clients that are too slow to send or to read are disconnected. When
-/// no place is left, a connection is closed for a newcomer, as [`HttpConnections`] decides; `proxies` may have all places.
+/// no place is left, a connection is closed for a newcomer, as `HttpConnections` decides; `proxies` may have all places.
 pub fn serve(listener: TcpListener, routes: Router, proxies: Vec<IpAddr>) {
     serve_connections(listener, routes, HttpConnections::new(CONNECTIONS_MAX, PER_GROUP, proxies));
 }

@@ -290,7 +290,7 @@ impl SimulatedWorld {
             PlayerEvent::Note(note) => self.monitor.hear_player(self.sim.now(), by, note),
             // A player's notes tell the checkers all of this already.
             PlayerEvent::Entered(_)
-            | PlayerEvent::Searching
+            | PlayerEvent::Searching(_)
             | PlayerEvent::Answered(..)
             | PlayerEvent::Notice(_)
             | PlayerEvent::Corrected(_)

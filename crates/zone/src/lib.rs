@@ -54,7 +54,7 @@ pub use msg::{
 };
 pub use note::{Execution, GameInput, Note};
 pub use object_table::{Object, ObjectTable};
-pub use player::{ActionKey, Player, PlayerCommand, PlayerConfig, PlayerEvent};
+pub use player::{ActionKey, Player, PlayerCommand, PlayerConfig, PlayerEvent, SearchReason};
 pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
 pub use replica::{Alone, PrimaryStatus, Replica, ReplicaLoad, ReplicaStatus};

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinSet;
-use zone::{Outcome, PlayerEvent};
+use zone::{Outcome, PlayerEvent, SearchReason};
 
 /// Measurements from the events of all players' machines.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl BotMeasurements {
 /// Adds up the events of a player's machine, on the thread that runs it.
 pub(super) struct EventCounter {
     measurements: Arc<Mutex<BotMeasurements>>,
-    /// Entering another zone by walking does not count: no primary was silent.
+    /// A player who walks or is put into another zone does not count: no primary was silent.
     searches: bool,
     world: BotPlace,
 }
@@ -55,7 +55,7 @@ impl EventCounter {
                 // The histogram begins at one microsecond.
                 it.latency.saturating_record(took.as_micros().max(1));
             }
-            PlayerEvent::Searching => self.searches = true,
+            PlayerEvent::Searching(why) => self.searches |= *why == SearchReason::HomeSilent,
             PlayerEvent::Entered(_) => {
                 it.entered += u64::from(std::mem::take(&mut self.searches));
                 self.world.enter();

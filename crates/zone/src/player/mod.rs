@@ -39,6 +39,7 @@ use machine::{
     Address, Input, Lane, LatestKey, LinkNumber, Machine, Outbox, Rng, Span, Time, TimerName, Timers,
 };
 use search::HomeSearch;
+pub use search::SearchReason;
 use serde_bytes::ByteBuf;
 use space::{Epoch, Heading, Motion, ObjectId, Velocity, ZoneId};
 use std::hash::{Hash, Hasher};
@@ -103,8 +104,8 @@ impl Hash for ActionKey {
 pub enum PlayerEvent {
     /// A zone let the player in, with this avatar.
     Entered(ObjectId),
-    /// The zone is silent; play goes on when another answers.
-    Searching,
+    /// No zone has the player in; play goes on when one answers.
+    Searching(SearchReason),
     /// The result of an action, and the time since its command.
     Answered(ActionKey, Outcome, Span),
     /// A notice, encoded by the game.
@@ -412,7 +413,7 @@ impl Player {
     /// Tells the client of the search, once.
     fn tell_search(&mut self, out: &mut PlayerOutbox) {
         if self.avatar.id().is_some() && self.search.tell() {
-            out.raise(PlayerEvent::Searching);
+            out.raise(PlayerEvent::Searching(self.search.reason()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The search for a replica that lets the player in: whether it is on, and which replicas it asks next.
 
 use machine::{Rng, Span, Time};
+use std::hash::{Hash, Hasher};
 
 /// Time after which an unanswered question is asked again, at first.
 const ASK_EVERY: Span = Span::from_millis(100);
@@ -18,8 +19,23 @@ const ASK_EVERY_MAX: Span = Span::from_millis(1_600);
 /// Number of questions after which the player wants to reach hosts that are no contacts.
 const LONG_ROUNDS: u32 = NARROW_ROUNDS + 2;
 
+/// Why a player looks for a replica that lets it in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchReason {
+    /// The home was silent, or its connection was lost.
+    HomeSilent,
+    /// The home has told that another zone has the avatar, and that zone has not let the player in yet.
+    AvatarElsewhere,
+}
+
+/// A simulator hashes what happens in the world. Why a player searches follows from that.
+impl Hash for SearchReason {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 pub(super) struct HomeSearch {
     is_on: bool,
+    reason: SearchReason,
     /// Own time of the last question.
     asked: Time,
     /// Number of questions that this search has asked.
@@ -33,11 +49,17 @@ pub(super) struct HomeSearch {
 impl HomeSearch {
     /// A search that is on: a player that starts has no home.
     pub const fn new(rng: Rng) -> Self {
-        Self { is_on: true, asked: Time::ZERO, rounds: 0, is_told: false, rng }
+        let reason = SearchReason::HomeSilent;
+        Self { is_on: true, reason, asked: Time::ZERO, rounds: 0, is_told: false, rng }
     }
 
     pub const fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Why the search began.
+    pub const fn reason(&self) -> SearchReason {
+        self.reason
     }
 
     pub const fn asked(&self) -> Time {
@@ -48,7 +70,7 @@ impl HomeSearch {
     pub const fn begin(&mut self) {
         // A search that is on goes on: to start over would never get beyond the home's zone.
         if !self.is_on {
-            (self.is_on, self.rounds) = (true, 0);
+            (self.is_on, self.reason, self.rounds) = (true, SearchReason::HomeSilent, 0);
         }
     }
 
@@ -58,7 +80,8 @@ impl HomeSearch {
         // To start over at each answer of the home would never become a long search.
         let begins = !self.is_on || self.is_narrow();
         if begins {
-            (self.is_on, self.rounds) = (true, NARROW_ROUNDS);
+            (self.is_on, self.reason) = (true, SearchReason::AvatarElsewhere);
+            self.rounds = NARROW_ROUNDS;
         }
         begins
     }
@@ -94,5 +117,24 @@ impl HomeSearch {
 
     pub const fn end(&mut self) {
         (self.is_on, self.is_told) = (false, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_what_was_known_last() {
+        let mut search = HomeSearch::new(Rng::seeded(1));
+        search.end();
+        assert!(search.begin_wide());
+        search.begin(); // The home's connection is lost while the avatar is elsewhere: nothing new.
+        assert_eq!(search.reason(), SearchReason::AvatarElsewhere);
+        search.end();
+        search.begin();
+        assert_eq!(search.reason(), SearchReason::HomeSilent);
+        assert!(search.begin_wide(), "the home answers: it does not have the avatar");
+        assert_eq!(search.reason(), SearchReason::AvatarElsewhere);
     }
 }

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use zone::{LoadLevel, Outcome, PlayerEvent};
+use zone::{LoadLevel, Outcome, PlayerEvent, SearchReason};
 
 /// The latencies of all answers to a crowd in microseconds, if they are measured.
 pub(super) type SharedLatencies = Arc<Mutex<Histogram<u64>>>;
@@ -44,9 +44,11 @@ impl BotTally {
                     all.saturating_record(took.as_micros().max(1));
                 }
             }
-            PlayerEvent::Searching => self.searches.store(true, Ordering::Relaxed),
+            PlayerEvent::Searching(why) => {
+                self.searches.fetch_or(*why == SearchReason::HomeSilent, Ordering::Relaxed);
+            }
             PlayerEvent::Entered(_) => {
-                // Entering another zone by walking does not count: no primary was silent.
+                // A player who walks or is put into another zone does not count: no primary was silent.
                 let searched = self.searches.swap(false, Ordering::Relaxed);
                 let again = self.has_entered.swap(true, Ordering::Relaxed);
                 self.reentered.fetch_add(u64::from(searched && again), Ordering::Relaxed);
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_walks_into_another_zone_has_lost_nothing() {
+    fn a_bot_that_comes_into_another_zone_has_lost_nothing() {
         let tally = BotTally::default();
         let me = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
         let entries = |events: &[PlayerEvent]| {
@@ -90,8 +92,11 @@ mod tests {
             tally.reentered.load(Ordering::Relaxed)
         };
         let entered = || PlayerEvent::Entered(me);
-        assert_eq!(entries(&[PlayerEvent::Searching, entered()]), 0, "the first entry");
-        assert_eq!(entries(&[entered(), entered()]), 0);
-        assert_eq!(entries(&[PlayerEvent::Searching, entered(), entered()]), 1);
+        let silent = || PlayerEvent::Searching(SearchReason::HomeSilent);
+        let elsewhere = || PlayerEvent::Searching(SearchReason::AvatarElsewhere);
+        assert_eq!(entries(&[silent(), entered()]), 0, "the first entry");
+        assert_eq!(entries(&[entered(), elsewhere(), entered()]), 0);
+        assert_eq!(entries(&[silent(), entered(), entered()]), 1);
+        assert_eq!(entries(&[silent(), elsewhere(), entered()]), 2);
     }
 }

@@ -73,7 +73,7 @@ fn message(it: &FromPlayer) -> String {
 pub fn event(it: &PlayerEvent) -> String {
     let line = match it {
         PlayerEvent::Entered(avatar) => format!("entered {}", object(*avatar)),
-        PlayerEvent::Searching => "searching".to_owned(),
+        PlayerEvent::Searching(_) => "searching".to_owned(),
         PlayerEvent::Answered(key, what, took) => {
             format!("answered #{} {} after {took}", key.id, outcome(what))
         }

@@ -157,7 +157,7 @@ impl BenchWorld {
                 let home = player.home().map_or("nowhere".to_owned(), |it| self.names.machine(it));
                 format!("{name} is in, at {home}")
             }
-            PlayerEvent::Searching => format!("{name} looks for a primary"),
+            PlayerEvent::Searching(_) => format!("{name} looks for a primary"),
             PlayerEvent::Answered(key, outcome, _) => {
                 format!("{name} hears of action {}: {}", key.number, words::outcome(&outcome))
             }
