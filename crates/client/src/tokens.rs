@@ -119,7 +119,7 @@ impl Tokens {
         }
     }
 
-    /// Fetches new tokens whenever nobody did for this long, until the session is over.
+    /// Fetches new tokens whenever none were fetched for this long, until the session is over.
     pub async fn keep_recent<A, F>(&self, every: Duration, ask: A)
     where
         A: Fn(u64) -> F,
