@@ -84,6 +84,8 @@ struct ZoneCase {
     rules: fn() -> Arc<dyn HostedGame>,
     map: fn() -> Partition,
     act: Act,
+    /// Units of a player's bucket that one action takes, at most.
+    price: u64,
     /// View distance of the players, in metres.
     sees: u32,
 }
@@ -94,6 +96,7 @@ const CASES: [ZoneCase; 4] = [
         rules: || Arc::new(Hosted(Counter::LONELY)),
         map: || one_zone(counter_region(Counter::LONELY)),
         act: count,
+        price: 1,
         sees: 15,
     },
     ZoneCase {
@@ -101,6 +104,7 @@ const CASES: [ZoneCase; 4] = [
         rules: || Arc::new(Hosted(Counter::CROWDED)),
         map: || one_zone(counter_region(Counter::CROWDED)),
         act: count,
+        price: 1,
         sees: 15,
     },
     ZoneCase {
@@ -108,6 +112,7 @@ const CASES: [ZoneCase; 4] = [
         rules: || Arc::new(Hosted(Kosmos::new(kosmos_region()))),
         map: || one_zone(kosmos_region()),
         act: bargain,
+        price: 6,
         sees: 60,
     },
     ZoneCase {
@@ -115,6 +120,7 @@ const CASES: [ZoneCase; 4] = [
         rules: || Arc::new(Hosted(Pairs)),
         map: Pairs::map,
         act: give,
+        price: 2 * zone::config::ZONE_PRICE,
         sees: 15,
     },
 ];
@@ -172,7 +178,7 @@ pub fn table(report: &ZoneReport) -> String {
 }
 
 fn row(case: &ZoneCase, seconds: f64) -> ZoneRow {
-    let mut world = MeasuredWorld::new(&(case.rules)(), (case.map)(), PLAYERS, case.act);
+    let mut world = MeasuredWorld::of(case, PLAYERS);
     world.run(|it| it.events < WARM_EVENTS);
     // Counted before it is timed, so that the counts do not depend on the number of timed events.
     let mut counted = MeasuredSlice::default();
@@ -203,6 +209,8 @@ fn row(case: &ZoneCase, seconds: f64) -> ZoneRow {
 struct MeasuredWorld {
     rig: Rig,
     players: ZonePlayers,
+    /// The most actions that a player sends without a rest.
+    burst_max: u64,
 }
 
 /// A part of a measurement.
@@ -221,13 +229,18 @@ impl MeasuredSlice {
 }
 
 impl MeasuredWorld {
+    fn of(case: &ZoneCase, players: usize) -> Self {
+        let world = Self::new(&(case.rules)(), (case.map)(), players, case.act);
+        Self { burst_max: zone::config::ACTION_BURST / case.price, ..world }
+    }
+
     fn new(rules: &Arc<dyn HostedGame>, map: Partition, players: usize, act: Act) -> Self {
         let mut rig = Rig::new(rules, &Arc::new(map), players);
         let mut players = ZonePlayers::enter(&mut rig, players, act);
         if 1 < rig.zones() {
             players.only_on_one_side();
         }
-        Self { rig, players }
+        Self { rig, players, burst_max: zone::config::ACTION_BURST }
     }
 
     /// Runs on, one millisecond of world time after the other, and times the hosts.
@@ -237,7 +250,11 @@ impl MeasuredWorld {
         self.rig.traffic = rig::RigTraffic::default();
         let mut slice = MeasuredSlice::default();
         while goes_on(&slice) {
-            self.players.write(RATE / 1_000);
+            if self.players.burst < self.burst_max {
+                self.players.write(RATE / 1_000);
+            } else if self.players.are_answered() {
+                self.rest();
+            }
             let start = ThreadTime::now();
             self.players.send(&mut self.rig);
             self.rig.advance(Span::from_millis(1));
@@ -252,6 +269,19 @@ impl MeasuredWorld {
         slice.backup_seconds = (self.rig.backup_time - backup_time).as_secs_f64();
         slice.traffic = self.rig.traffic;
         slice
+    }
+
+    /// Lets world time pass, neither timed nor counted, until the players' buckets are full again. At [`RATE`], players ask for more
+    /// than a bucket pays for in the long run.
+    fn rest(&mut self) {
+        let (traffic, backup_time) = (self.rig.traffic, self.rig.backup_time);
+        let full = zone::config::ACTION_EVERY.times(zone::config::ACTION_BURST);
+        for _ in 0..full.as_micros().div_ceil(1_000) {
+            self.rig.advance(Span::from_millis(1));
+            self.players.read_answers(&mut self.rig);
+        }
+        (self.rig.traffic, self.rig.backup_time) = (traffic, backup_time);
+        self.players.have_rested();
     }
 
     /// Mean number of other players that each one sees, by looking at every pair.
@@ -344,7 +374,7 @@ mod tests {
     #[test]
     fn every_action_becomes_one_event() {
         for case in &CASES {
-            let mut world = MeasuredWorld::new(&(case.rules)(), (case.map)(), 20, case.act);
+            let mut world = MeasuredWorld::of(case, 20);
             let before = world.players.answered;
             let slice = world.run(|it| it.events < 2_000);
             let answered = world.players.answered - before;

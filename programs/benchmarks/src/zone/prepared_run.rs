@@ -25,8 +25,9 @@ impl PreparedRun {
     /// If there is no such row.
     pub fn new(row: &str) -> Self {
         let case = CASES.iter().find(|it| it.name == row).expect("the row exists");
-        let mut world = MeasuredWorld::new(&(case.rules)(), (case.map)(), PLAYERS, case.act);
+        let mut world = MeasuredWorld::of(case, PLAYERS);
         world.run(|it| it.events < WARM_EVENTS);
+        world.rest();
         world.players.answered = 0;
         let batches = (0..TURNS).map(|_| world.players.write_ahead(ACTIONS_PER_TURN as usize)).collect();
         Self { world, batches }
@@ -34,7 +35,7 @@ impl PreparedRun {
 
     /// Primary and backup execute the actions, one millisecond of world time after the other.
     pub fn run(&mut self) {
-        let MeasuredWorld { rig, players } = &mut self.world;
+        let MeasuredWorld { rig, players, .. } = &mut self.world;
         for batch in self.batches.drain(..) {
             players.batch = batch;
             players.send(rig);

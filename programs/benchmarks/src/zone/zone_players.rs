@@ -32,6 +32,8 @@ pub struct ZonePlayers {
     pub answered: u64,
     /// Number of actions whose result was not `Done`.
     pub refused: u64,
+    /// Most actions that any player has sent since the last rest.
+    pub burst: u64,
 }
 
 /// Encoded actions, one message after the other.
@@ -50,6 +52,8 @@ struct ZonePlayer {
     /// The last action sent, and the last one answered.
     sent: u64,
     answered: u64,
+    /// The last action sent before the last rest.
+    rested: u64,
 }
 
 impl ZonePlayers {
@@ -60,7 +64,7 @@ impl ZonePlayers {
     pub fn enter(rig: &mut Rig, players: usize, act: Act) -> Self {
         let all = vec![ZonePlayer::default(); players];
         let batch = ActionBatch::default();
-        let mut it = Self { all, turn: 0, act, only: None, batch, answered: 0, refused: 0 };
+        let mut it = Self { all, turn: 0, act, only: None, batch, answered: 0, refused: 0, burst: 0 };
         for number in 0..players {
             let address = Address(FIRST + number as u64);
             rig.link_player(address);
@@ -96,6 +100,7 @@ impl ZonePlayers {
                 continue;
             }
             player.sent += 1;
+            self.burst = self.burst.max(player.sent - player.rested);
             let action = ByteBuf::from((self.act)(me, other, player.sent));
             let act = FromPlayer::Act {
                 number: player.sent,
@@ -149,6 +154,17 @@ impl ZonePlayers {
                 _ => (),
             }
         });
+    }
+
+    /// Returns whether every action has its result.
+    pub fn are_answered(&self) -> bool {
+        self.all.iter().all(|it| it.sent <= it.answered)
+    }
+
+    /// Notes that all players have rested for so long that they may send as many actions at once as ever.
+    pub fn have_rested(&mut self) {
+        self.all.iter_mut().for_each(|it| it.rested = it.sent);
+        self.burst = 0;
     }
 
     /// Gives back the memory of the buffers.
