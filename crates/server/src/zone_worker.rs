@@ -158,6 +158,8 @@ fn zone_config(
         seed: world.seed,
         players_max: config.host.players_max,
         notes: history.is_on(),
+        calls: Arc::default(),
+        suspects: zone::Suspects::NONE,
         broken_rules: BrokenRules::NONE,
     }
 }

@@ -237,7 +237,8 @@ impl HistoryChecker {
 
     fn leadership_changed(&mut self, zone: ZoneId, leadership: Leadership) {
         if let Some(history) = self.histories.get_mut(&zone) {
-            history.tracker.leaderships.insert(leadership.epoch, leadership);
+            // An epoch counts as it began: a watchdog may add suspects to it later, of which its primary does not know.
+            history.tracker.leaderships.entry(leadership.epoch).or_insert(leadership);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::record::{Index, Record};
 use crate::record_log::RecordLog;
 use crate::remote_primaries::RemotePrimaries;
 use crate::rule::{BrokenRules, Rule};
+use crate::suspect::Suspects;
 use crate::zone_state::{ApplyError, StateSnapshot, ZoneState};
 use machine::directory::{self, DirectoryWrite, Revision};
 use machine::{
@@ -143,6 +144,8 @@ pub(crate) struct Core {
     pub(crate) leadership: Option<Leadership>,
     /// The directory's revision of that leadership, which a swap must name.
     pub(crate) revision: Revision,
+    /// Calls of the game that this replica answers as faults if it leads.
+    pub(crate) suspects: Suspects,
     tickets: u64,
     /// The question about the leadership that waits for an answer.
     asked: Option<(Ticket, DirectoryQuery)>,
@@ -165,6 +168,7 @@ impl Core {
             remote_primaries: RemotePrimaries::default(),
             leadership: None,
             revision: Revision(0),
+            suspects: Suspects::NONE,
             tickets: 0,
             asked: None,
             clock_asked: None,

@@ -45,6 +45,7 @@
 //! | `directory waits`, `… answers`, `… runs` | the same for the directory; `directory answers z1.b` answers one replica |
 //! | `directory serves z1.b and its answer is lost` | a waiting request is carried out, and z1.b hears "unknown" |
 //! | `directory never hears z1.b` | a waiting request is not carried out, and z1.b hears "unknown" |
+//! | `accuse z1 ann 1` | a watchdog writes ann's action 1 into the zone's entry, as one that did not come back |
 //! | `wait 300 ms`, `wait 2 s` | time passes; after 100 ms or more, each line begins with its time |
 //! | `look z1.a`, `look ann` | prints a replica's role, log and objects, or a player's view |
 //! | `show beacons`, `hide beacons` | also `moves`, `acks`, `seeks`, `borders`, `contacts`, `reads`, `disks`; hidden at first |
