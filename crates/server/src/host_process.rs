@@ -1,5 +1,8 @@
 //! A host process: replicas of zones, the endpoints for players, and the connections to other hosts.
 
+#[cfg(test)]
+mod bad_zone_tests;
+
 use crate::config::ServerConfig;
 use crate::directory::RemoteDirectory;
 use crate::host_registration::HostRegistration;

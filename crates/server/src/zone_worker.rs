@@ -422,7 +422,8 @@ impl EventSink<ReplicaNode> for ReplicaEventSink {
 }
 
 impl ZoneSupervisor {
-    fn handles(&self) -> Vec<(u32, WorkerHandle<ReplicaNode>)> {
+    /// The workers of all replicas that are not in quarantine.
+    pub fn handles(&self) -> Vec<(u32, WorkerHandle<ReplicaNode>)> {
         lock(&self.workers).iter().map(|(&zone, it)| (zone, it.clone())).collect()
     }
 
