@@ -132,6 +132,7 @@ pub struct ZoneCheckers {
     one_primary: one_primary::OnePrimaryChecker,
     same_state: same_state::SameStateChecker,
     rejoin: rejoin::RejoinChecker,
+    suspects: suspects::SuspectsChecker,
 }
 
 impl ZoneCheckers {
@@ -149,7 +150,7 @@ impl ZoneCheckers {
         safe_to_tell::see(seen, tracker, spec, out);
         nothing_lost::see(seen, tracker, out);
         prefix::see(seen, tracker, out);
-        suspects::see(seen, tracker, out);
+        self.suspects.see(seen, tracker, out);
     }
 }
 
