@@ -12,20 +12,13 @@ mod looping;
 
 use client::{ActError, Client, GameEvent, Login, Transport};
 use looping::{ADD, LOOP, LoopingGame};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use testbed::cluster::{Cluster, ClusterOptions};
 use tokio::time::timeout;
 
 /// A busy computer may be slow; what is measured is printed, not checked.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The program that serves the game: it is built beside this test.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().and_then(Path::parent).unwrap();
-    folder.join("examples").join("looping_game")
-}
 
 /// A guest in one half of the world, who is in.
 async fn guest(lobby: &str, in_west: bool) -> Client<LoopingGame> {
@@ -56,7 +49,7 @@ async fn an_action_that_never_comes_back_harms_nobody_else() {
     let tries = data.join("tries");
     let options = ClusterOptions {
         config: Some(config),
-        program: Some(program()),
+        program: Some(env!("CARGO_BIN_EXE_looping-game").into()),
         environment: vec![("LOOPING_GAME_TRIES".into(), tries.clone().into())],
         ..ClusterOptions::of(data.clone(), vec![1, 2])
     };

@@ -1,7 +1,7 @@
 //! A test program: the control plane or a host of a game one of whose actions loops for ever. It is called as `ecumene` is, by
 //! [`testbed::cluster`]; `LOOPING_GAME_TRIES` names a file that grows by a byte with every attempt at the loop.
 
-#[path = "../tests/looping_game/game.rs"]
+#[path = "game.rs"]
 #[allow(dead_code, reason = "the test uses the rest")]
 mod looping;
 
