@@ -106,7 +106,7 @@ impl HostProcess {
             &failed,
         )?;
         let (tell_stuck, stuck) = mpsc::channel(1);
-        let watchdog = Watchdog::start(zones.watched(), directory.clone(), stuck_calls, tell_stuck)?;
+        let watchdog = Watchdog::start(zones.clone(), directory.clone(), stuck_calls, tell_stuck)?;
         let listener = TcpListener::bind(config.host.web)
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;

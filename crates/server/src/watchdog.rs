@@ -7,6 +7,7 @@
 
 use crate::directory::{RemoteDirectory, SwapOutcome};
 use crate::stuck_calls::StuckCalls;
+use crate::zone_worker::ZoneSupervisor;
 use net::reactor::ThreadName;
 use space::ZoneId;
 use std::sync::{Arc, mpsc};
@@ -102,10 +103,11 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to observe these replicas. A suspect is written into its zone's leadership; of a call that is stuck the host's
-    /// note file learns, too, and then `stuck`.
+    /// Starts to observe the replicas of a host. While a call is a suspect, no backup of the host takes over: if the reactor that
+    /// is connected to the other hosts stands still, all primaries seem silent. The suspect is written into its zone's leadership;
+    /// of a call that is stuck the host's note file learns, too, and then `stuck`.
     pub fn start(
-        replicas: Vec<WatchedReplica>,
+        zones: ZoneSupervisor,
         directory: RemoteDirectory,
         mut notes: StuckCalls,
         stuck: async_mpsc::Sender<HangingCall>,
@@ -113,10 +115,11 @@ impl Watchdog {
         let (end, ended) = mpsc::channel::<()>();
         let runtime = tokio::runtime::Handle::current();
         let mut observers: Vec<_> =
-            replicas.into_iter().map(|replica| Observer { replica, call: None }).collect();
+            zones.watched().into_iter().map(|replica| Observer { replica, call: None }).collect();
         let run = move || {
             while ended.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
                 for call in observers.iter_mut().filter_map(Observer::look) {
+                    zones.hold();
                     if let Some(work) = call.work.filter(|_| !call.is_stuck) {
                         tracing::warn!(zone = call.zone, %call, "a call of the game takes long: it is a suspect");
                         metrics::counter!("ecumene_suspects_total").increment(1);

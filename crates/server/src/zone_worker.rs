@@ -462,6 +462,13 @@ impl ZoneSupervisor {
         answers.filter_map(|it| it.map_or(Some(None), |status| status.map(Some))).collect()
     }
 
+    /// Keeps the backups of this host from taking over for a while: a part of the host hangs.
+    pub fn hold(&self) {
+        for (_, handle) in self.handles() {
+            handle.command(ReplicaCommand::Hold);
+        }
+    }
+
     /// Lets every replica give up its role, and waits until every record is on disk. No replica waits for another, nor the
     /// host for one that hangs.
     pub async fn leave(&self) {

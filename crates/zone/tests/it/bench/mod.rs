@@ -39,6 +39,7 @@
 //! | `links flow`, `links wait` | messages pass by themselves, or wait |
 //! | `kill z1.a`, `start z1.a` | it dies, its disk stays; `start` gives it new links to all others |
 //! | `pause z1.a`, `resume z1.a` | the machine is frozen: it hears and does nothing |
+//! | `hold z1.b` | its host, a part of which hangs, tells the replica not to take over for two seconds |
 //! | `retire z1.a` | its owner tells the replica to hand over and stop |
 //! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | requests wait; those that wait succeed; fail; waiting ends |
 //! | `disk z1.a snapshots` | the disk takes a snapshot of its replica, as if the log had grown long |

@@ -36,7 +36,7 @@ impl BenchWorld {
             ["connect", one, "<->", other] => self.connect(self.direction(one, other)),
             ["links", "flow"] => self.links.flow = true,
             ["links", "wait"] => self.links.flow = false,
-            ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => {
+            ["start" | "kill" | "pause" | "resume" | "retire" | "hold" | "look", name] => {
                 self.machine_step(words[0], name)
             }
             ["disk", name, does] => self.disk_step(name, does),
@@ -126,6 +126,7 @@ impl BenchWorld {
             "pause" => drop(self.paused.insert(address)),
             "resume" => drop(self.paused.remove(&address)),
             "retire" => self.command(address, ReplicaCommand::Leave),
+            "hold" => self.command(address, ReplicaCommand::Hold),
             _ => self.look(address),
         }
     }
