@@ -9,7 +9,6 @@ use crate::host_registration::HostRegistration;
 use crate::host_reporter::HostReporter;
 use crate::keys::KeyFolder;
 use crate::restart::HostStuck;
-use crate::stuck_calls::StuckCalls;
 use crate::token_authenticator::{TokenAuthenticator, wall_clock};
 use crate::watchdog::{HangingCall, Watchdog};
 use crate::web;
@@ -94,19 +93,9 @@ impl HostProcess {
         let (failed, failures) = mpsc::channel(1);
         let Reactors { reactors, players, mesh } =
             start_reactors(config, &identity, &mesh_identity, &context, &failed)?;
-        let stuck_calls = StuckCalls::read(&config.host_folder());
-        let zones = zone_worker::start_all(
-            config,
-            &world,
-            &rules,
-            &directory,
-            &context,
-            &reactors,
-            &stuck_calls,
-            &failed,
-        )?;
+        let zones = zone_worker::start_all(config, &world, &rules, &directory, &context, &reactors, &failed)?;
         let (tell_stuck, stuck) = mpsc::channel(1);
-        let watchdog = Watchdog::start(zones.clone(), directory.clone(), stuck_calls, tell_stuck)?;
+        let watchdog = Watchdog::start(zones.clone(), directory.clone(), tell_stuck)?;
         let listener = TcpListener::bind(config.host.web)
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;

@@ -6,7 +6,6 @@
 //! One that has used [`STUCK_AFTER`] is stuck: no thread can be ended from outside, so the host must start again.
 
 use crate::directory::{RemoteDirectory, SwapOutcome};
-use crate::stuck_calls::StuckCalls;
 use crate::zone_worker::ZoneSupervisor;
 use net::reactor::ThreadName;
 use space::ZoneId;
@@ -109,11 +108,11 @@ impl Watchdog {
     pub fn start(
         zones: ZoneSupervisor,
         directory: RemoteDirectory,
-        mut notes: StuckCalls,
         stuck: async_mpsc::Sender<HangingCall>,
     ) -> std::io::Result<Self> {
         let (end, ended) = mpsc::channel::<()>();
         let runtime = tokio::runtime::Handle::current();
+        let mut notes = zones.stuck_calls();
         let mut observers: Vec<_> =
             zones.watched().into_iter().map(|replica| Observer { replica, call: None }).collect();
         let run = move || {

@@ -59,6 +59,8 @@ struct ZoneStarter {
 pub struct ZoneSupervisor {
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
     watched: Vec<WatchedReplica>,
+    /// As noted when the host started.
+    stuck_calls: StuckCalls,
     counters: Arc<CrossZoneCounters>,
     disk: HostDisk,
 }
@@ -72,7 +74,6 @@ pub fn start_all(
     directory: &RemoteDirectory,
     context: &Arc<HostContext<ReplicaNode>>,
     reactors: &[ReactorHandle<ReplicaNode>],
-    stuck_calls: &StuckCalls,
     failed: &mpsc::Sender<String>,
 ) -> anyhow::Result<ZoneSupervisor> {
     let id = config.host.id;
@@ -85,8 +86,14 @@ pub fn start_all(
         let disk = disk.clone();
         reactor.at_turn_end(move || disk.submit());
     }
-    let mut zones =
-        ZoneSupervisor { workers: Arc::default(), watched: Vec::new(), counters: Arc::default(), disk };
+    let stuck_calls = StuckCalls::read(&config.host_folder());
+    let mut zones = ZoneSupervisor {
+        workers: Arc::default(),
+        watched: Vec::new(),
+        stuck_calls: stuck_calls.clone(),
+        counters: Arc::default(),
+        disk,
+    };
     let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
     policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each replica.
     let held = world.zones.iter().filter(|it| it.1.contains(&id));
@@ -435,6 +442,11 @@ impl ZoneSupervisor {
     /// The replicas that a watchdog observes.
     pub fn watched(&self) -> Vec<WatchedReplica> {
         self.watched.clone()
+    }
+
+    /// The calls that did not come back in earlier lives of the host.
+    pub fn stuck_calls(&self) -> StuckCalls {
+        self.stuck_calls.clone()
     }
 
     /// Updates the metrics of all replicas. One that does not answer in time keeps its last values.

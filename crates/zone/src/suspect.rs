@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use space::{Epoch, ObjectId, ZoneId};
 
 /// The most suspects that a leadership names. A newer one replaces the oldest: that was most likely dealt with.
-pub const SUSPECTS_MAX: usize = 8;
+pub const SUSPECTS_MAX: usize = 4;
 
 /// A call of the game, named so that every replica of the zone recognises it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

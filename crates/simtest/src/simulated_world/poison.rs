@@ -3,6 +3,8 @@
 //! The machine that hangs is lost in the middle of an input, as a thread that never comes back is: nothing of that input becomes
 //! true. The watchdog writes the action into the zone's entry and starts the replica again from its disk.
 
+#![allow(clippy::disallowed_types, reason = "no machine has it: the game of a replica must be `Sync`")]
+
 use game::{Call, CallGuard};
 use machine::Address;
 use std::collections::BTreeSet;
