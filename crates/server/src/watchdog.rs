@@ -1,7 +1,7 @@
 //! The watchdog of a host: a thread that looks whether a call of the game comes back.
 //!
 //! A rule that loops without asking its transaction anything ends by no bound, and its reactor stands still. The watchdog
-//! measures processor time of the reactor's thread, not time: a host that is slow or was stopped accuses nobody. A call that has
+//! measures processor time of the reactor's thread, not time: no call of a host that is merely slow or was stopped is accused. A call that has
 //! used [`SUSPECT_AFTER`] is written into the zone's leadership as a suspect, which costs nothing if it comes back after all.
 //! One that has used [`STUCK_AFTER`] is stuck: no thread can be ended from outside, so the host must start again.
 
@@ -139,7 +139,7 @@ impl Watchdog {
     }
 }
 
-/// Writes a suspect into the leadership of its zone. Epoch, primary and backup stay: whoever leads next reads it there.
+/// Writes a suspect into the leadership of its zone. Epoch, primary and backup stay: the next primary reads it there.
 pub async fn accuse(directory: RemoteDirectory, zone: u32, suspect: Suspect) {
     let key = leadership_key(ZoneId(zone));
     for _ in 0..ACCUSE_ATTEMPTS {

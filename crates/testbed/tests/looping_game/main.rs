@@ -37,7 +37,7 @@ async fn guest(lobby: &str, in_west: bool) -> Client<LoopingGame> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_action_that_never_comes_back_harms_nobody_else() {
+async fn an_action_that_never_comes_back_harms_no_other_zone() {
     let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("looping-game");
     if data.exists() {
         std::fs::remove_dir_all(&data).unwrap();
