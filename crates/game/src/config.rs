@@ -21,6 +21,13 @@ pub const SCOPE_MAX: usize = 256;
 /// The most notices, the most letters and the most timers of one event.
 pub const SAYS_MAX: usize = 64;
 
+/// The most steps of one event. Each call of a function of `Tx` is one step; every object that it finds, and every 64 bytes of a
+/// state or message, is another. A million take about a tenth of a second, in which the zone does nothing else.
+pub const STEPS_MAX: u64 = 1_000_000;
+
+/// The deepest stack of one event, in bytes, where it calls a function of `Tx`. The threads of hosts have four times as much.
+pub const STACK_MAX: usize = 512 * 1024;
+
 /// The longest time of a timer: a year. A game that waits longer schedules again then.
 pub const TIMER_MAX: Span = Span::from_secs(366 * 24 * 3600);
 

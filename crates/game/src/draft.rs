@@ -4,6 +4,7 @@
 //! is noted as a fault: the call returns as if there were no such object, the game goes on, and in the end the whole
 //! event is refused. So a mistake in a game harms neither the world nor the host.
 
+use crate::call_bounds::{BoundExceeded, CallBounds, byte_steps};
 use crate::config::{MESSAGE_MAX, SAYS_MAX, STATE_MAX, TIMER_MAX, TIMER_MIN, WRITES_MAX};
 use crate::{Addressee, Hearers, Scope, WORLD};
 use machine::{Rng, Span, Time};
@@ -95,6 +96,7 @@ pub struct Draft<'a> {
     names: NameAllocator,
     product: Product,
     fault: Option<String>,
+    bounds: CallBounds,
 }
 
 impl<'a> Draft<'a> {
@@ -107,7 +109,17 @@ impl<'a> Draft<'a> {
         rng: Rng,
         names: NameAllocator,
     ) -> Self {
-        Self { objects, scope, actor, now, rng, names, product: Product::default(), fault: None }
+        Self {
+            objects,
+            scope,
+            actor,
+            now,
+            rng,
+            names,
+            product: Product::default(),
+            fault: None,
+            bounds: CallBounds::begin(),
+        }
     }
 
     /// World time of the event.
@@ -116,8 +128,23 @@ impl<'a> Draft<'a> {
     }
 
     /// The event's own random source, the same at a replay.
-    pub const fn rng(&mut self) -> &mut Rng {
+    pub fn rng(&mut self) -> &mut Rng {
+        self.count("chance", 1);
         &mut self.rng
+    }
+
+    /// A call of the game begins: its stack is measured from here.
+    pub(crate) fn begin_call(&mut self) {
+        self.bounds.restart_stack();
+    }
+
+    /// Counts the steps of a function. A call of the game that takes too many, or nests too deep, ends here.
+    fn count(&mut self, function: &str, steps: u64) {
+        if let Some(fault) = self.bounds.count(function, steps) {
+            self.fail(fault);
+            // Not `panic_any`: this is no panic that anyone should read about in the log.
+            std::panic::resume_unwind(Box::new(BoundExceeded));
+        }
     }
 
     /// The game's first mistake, if any: then the zone keeps nothing of this transaction.
@@ -154,12 +181,24 @@ impl<'a> Draft<'a> {
     /// The encoded state of an object, with this transaction's own writes.
     pub fn state(&mut self, object: ObjectId) -> Option<&[u8]> {
         self.look("get", object)?;
+        let len = self.state_len(object);
+        self.count("get", byte_steps(len));
         match self.product.writes.get(&object) {
             Some(DraftWrite::Spawned { state, .. } | DraftWrite::Changed { state: Some(state), .. }) => {
                 Some(state)
             }
             Some(DraftWrite::Removed) => None,
             _ => self.objects.find(object).map(|(_, state)| state),
+        }
+    }
+
+    /// The length of an object's encoded state.
+    fn state_len(&self, object: ObjectId) -> usize {
+        match self.product.writes.get(&object) {
+            Some(DraftWrite::Spawned { state, .. } | DraftWrite::Changed { state: Some(state), .. }) => {
+                state.len()
+            }
+            _ => self.objects.find(object).map_or(0, |(_, state)| state.len()),
         }
     }
 
@@ -170,6 +209,7 @@ impl<'a> Draft<'a> {
 
     /// Every object at most `radius` from `centre`, in the order of their names.
     pub fn near(&mut self, centre: Position, radius: Distance) -> Vec<ObjectId> {
+        self.count("near", 1);
         if !self.scope.has_circle(centre, radius) {
             let text = format!(
                 "tx.near looks {} m around {centre}, beyond {}: declare a larger Scope::area in Game::scope, or look less far",
@@ -189,12 +229,16 @@ impl<'a> Draft<'a> {
             let motion = self.current_motion(object).filter(|_| object != WORLD);
             motion.is_some_and(|it| centre.is_within(radius, it.position_at(now)))
         });
+        // Not what was visited: that depends on where the objects are stored, and a checker stores them elsewhere.
+        let own = self.product.writes.len() + self.product.steered.len();
+        self.count("near", (found.len() + own) as u64);
         found.iter().for_each(|&object| self.note_read(object));
         found
     }
 
     /// Writes the whole encoded state of an existing object.
     pub fn put(&mut self, object: ObjectId, bytes: Vec<u8>) {
+        self.count("put", byte_steps(bytes.len()));
         if self.look("update", object).is_none() || !self.fits("a state", bytes.len(), STATE_MAX) {
             return;
         }
@@ -213,6 +257,7 @@ impl<'a> Draft<'a> {
         velocity: Velocity,
         heading: Heading,
     ) -> ObjectId {
+        self.count("spawn", 1 + byte_steps(bytes.len()));
         // The name is used up even if the spawn fails: the game goes on with it until the event is refused.
         let name = self.names.allocate();
         if !self.scope.has_place(place) {
@@ -234,6 +279,7 @@ impl<'a> Draft<'a> {
         if self.look("remove", object).is_none() || !self.has_position("remove", object) {
             return;
         }
+        self.count("remove", self.product.timers.len() as u64);
         self.product.timers.retain(|(whose, ..)| *whose != object);
         match self.write(object) {
             // Spawned and removed in one event: other events never saw it, so no write remains.
@@ -289,6 +335,7 @@ impl<'a> Draft<'a> {
 
     /// Sends an encoded notice to players.
     pub fn notify(&mut self, to: Hearers, bytes: Vec<u8>) {
+        self.count("notify", 1 + byte_steps(bytes.len()));
         if self.may_send("notices", self.product.notices.len(), bytes.len()) {
             self.product.notices.push((to, bytes));
         }
@@ -296,6 +343,7 @@ impl<'a> Draft<'a> {
 
     /// Sends an encoded letter to beyond the scope.
     pub fn send(&mut self, to: Addressee, bytes: Vec<u8>) {
+        self.count("send", 1 + byte_steps(bytes.len()));
         if self.may_send("letters", self.product.letters.len(), bytes.len()) {
             self.product.letters.push((to, bytes));
         }
@@ -303,6 +351,7 @@ impl<'a> Draft<'a> {
 
     /// Sets a timer: sends an encoded letter to an object, later.
     pub fn schedule(&mut self, object: ObjectId, after: Span, bytes: Vec<u8>) {
+        self.count("schedule", 1 + byte_steps(bytes.len()));
         if TIMER_MAX < after {
             let days = after.as_secs_f64() / 86_400.0;
             return self.fail(format!("tx.schedule after {days} days: the most is 366; schedule again then"));
@@ -333,6 +382,7 @@ impl<'a> Draft<'a> {
 
     /// The motion of an object that exists and is in scope. Notes the read, or a fault beyond the scope.
     fn look(&mut self, what: &str, object: ObjectId) -> Option<Motion> {
+        self.count(what, 1);
         let motion = self.current_motion(object)?;
         // Written objects stay in reach, although this event may have moved them out of the scope.
         let is_own = self.product.writes.contains_key(&object) || self.actor == Some(object);

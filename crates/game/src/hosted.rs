@@ -197,6 +197,7 @@ impl<G: Game> HostedGame for Hosted<G> {
     }
 
     fn run(&self, draft: &mut Draft<'_>, call: Call<'_>) -> Result<CallOutput, CallError> {
+        draft.begin_call();
         let output = self.call_game(draft, call);
         // A fault outranks a refusal: a game that sees nothing beyond its scope may well refuse because of it,
         // and its author would look for the reason in the wrong place.
@@ -323,7 +324,7 @@ fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, CallError> {
     Err(CallError::Fault(fault))
 }
 
-/// Runs game code and turns a panic into a fault. Unwind safe: everything written so far is in a draft that is
+/// Runs game code and turns a panic into a fault. (Where a bound was exceeded, the draft's fault says so better.) Unwind safe: everything written so far is in a draft that is
 /// discarded.
 fn caught<T>(call: impl FnOnce() -> T) -> Result<T, CallError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {

@@ -42,6 +42,7 @@ pub mod config;
 mod name;
 
 mod game;
+mod guarded_game;
 mod scope;
 mod tx;
 
@@ -51,6 +52,7 @@ mod codec;
 mod hosted;
 
 mod bot;
+mod call_bounds;
 mod movement;
 
 mod schema;
@@ -62,6 +64,7 @@ mod solo_table;
 pub use bot::{Bot, BotView, Intent, VisibleObject};
 pub use draft::{Draft, DraftWrite, NameAllocator, Objects, Product};
 pub use game::{Data, Game, MigrateError, Viewer};
+pub use guarded_game::{CallGuard, GuardedGame};
 pub use hosted::{Call, CallError, CallOutput, Hosted, HostedGame};
 pub use movement::is_within_speed;
 pub use name::{Addressee, Hearers, PlayerId, WORLD};

@@ -25,7 +25,7 @@ impl<'t, 'a, G: Game> Tx<'t, 'a, G> {
     }
 
     /// The event's random source: a replay of the event draws the same numbers.
-    pub const fn chance(&mut self) -> &mut Rng {
+    pub fn chance(&mut self) -> &mut Rng {
         self.draft.rng()
     }
 

@@ -4,7 +4,7 @@ use machine::{Address, Time, directory, disk};
 use serde::{Deserialize, Serialize};
 use space::{Epoch, ZoneId};
 use std::fmt;
-use zone::{Index, Leadership, Note, Record, StateSnapshot};
+use zone::{Index, Leadership, Note, Record, StateSnapshot, Suspect};
 
 /// The name of a record: its epoch and its number.
 pub type RecordName = (Epoch, Index);
@@ -41,6 +41,8 @@ pub enum EntryKind {
     Crashed,
     /// The process ended by itself. Nothing follows in this life.
     Stopped,
+    /// The suspects of the leadership of this epoch. Stands before the leadership, and is missing where there are none.
+    Suspects(ZoneId, Epoch, Vec<Suspect>),
 }
 
 impl fmt::Display for Entry {
@@ -97,7 +99,7 @@ pub fn directory_swapped(
 ) -> Vec<EntryKind> {
     match (request, done) {
         (directory::DirectoryRequest::Swap { writes, .. }, directory::DirectoryReply::Won { .. }) => {
-            writes.iter().filter_map(|it| leadership_of(&it.key, it.value.as_deref()?)).collect()
+            writes.iter().filter_map(|it| leadership_of(&it.key, it.value.as_deref()?)).flatten().collect()
         }
         // Reads, and swaps that did not happen, change no leadership.
         _ => Vec::new(),
@@ -106,14 +108,17 @@ pub fn directory_swapped(
 
 /// The leaderships that a directory finds on its disk when it starts: the last swap may be one that was never answered.
 pub fn directory_holds(entries: impl IntoIterator<Item = directory::DirectoryEntry>) -> Vec<EntryKind> {
-    entries.into_iter().filter_map(|it| leadership_of(&it.key, &it.value)).collect()
+    entries.into_iter().filter_map(|it| leadership_of(&it.key, &it.value)).flatten().collect()
 }
 
-fn leadership_of(key: &directory::Key, value: &[u8]) -> Option<EntryKind> {
+fn leadership_of(key: &directory::Key, value: &[u8]) -> Option<impl Iterator<Item = EntryKind> + use<>> {
     let zone = ZoneId(key.0.strip_prefix("zone/")?.parse().ok()?);
     // Why compared again: `zone/07` parses, too, but is no zone's key.
     (zone::leadership_key(zone) == *key).then_some(())?;
-    Leadership::from_bytes(value).map(|leadership| EntryKind::Leadership(zone, leadership))
+    let leadership = Leadership::from_bytes(value)?;
+    let suspects: Vec<_> = leadership.suspects.iter().collect();
+    let suspects = (!suspects.is_empty()).then_some(EntryKind::Suspects(zone, leadership.epoch, suspects));
+    Some(suspects.into_iter().chain([EntryKind::Leadership(zone, leadership)]))
 }
 
 #[cfg(test)]
@@ -168,5 +173,18 @@ mod tests {
             value: leadership.to_bytes(),
         };
         assert_eq!(directory_holds([held]), [EntryKind::Leadership(ZoneId(4), leadership)]);
+    }
+
+    #[test]
+    fn suspects_stand_before_their_leadership() {
+        let suspect = Suspect::Act { player: game::PlayerId(3), session: 1, number: 2 };
+        let leadership = Leadership::first(Address(9)).accusing(suspect);
+        let held = directory::DirectoryEntry {
+            key: zone::leadership_key(ZoneId(4)),
+            revision: Revision(1),
+            value: leadership.to_bytes(),
+        };
+        let suspects = EntryKind::Suspects(ZoneId(4), Epoch(1), vec![suspect]);
+        assert_eq!(directory_holds([held]), [suspects, EntryKind::Leadership(ZoneId(4), leadership)]);
     }
 }

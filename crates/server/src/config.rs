@@ -363,6 +363,11 @@ impl ServerConfig {
         Ok(())
     }
 
+    /// Folder of this host's logs, and of its note of calls that did not come back.
+    pub fn host_folder(&self) -> PathBuf {
+        self.data.join(format!("host-{}", self.host.id))
+    }
+
     /// Folder of histories, if they are written.
     pub fn history(&self) -> Option<&Path> {
         (!self.history.as_os_str().is_empty()).then_some(&self.history)

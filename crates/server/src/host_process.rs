@@ -1,11 +1,16 @@
 //! A host process: replicas of zones, the endpoints for players, and the connections to other hosts.
 
+#[cfg(test)]
+mod bad_zone_tests;
+
 use crate::config::ServerConfig;
 use crate::directory::RemoteDirectory;
 use crate::host_registration::HostRegistration;
 use crate::host_reporter::HostReporter;
 use crate::keys::KeyFolder;
+use crate::restart::HostStuck;
 use crate::token_authenticator::{TokenAuthenticator, wall_clock};
+use crate::watchdog::{HangingCall, Watchdog};
 use crate::web;
 use crate::world_entry::{self, HostEntry, WorldEntry};
 use crate::zone_worker::{self, ZoneSupervisor};
@@ -28,6 +33,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// Interval at which a host reads the addresses of the others.
 const REFRESH_EVERY: Duration = Duration::from_millis(500);
@@ -38,6 +44,12 @@ const LOG_WAIT_AFTER: Duration = Duration::from_secs(2);
 /// Time that a leaving host may take to write everything to disk.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The same for a host of which a part has failed: the zones on its other reactors leave within it.
+const FAILED_LEAVE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Time that a reactor may take to close its connections.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Age at which a certificate is replaced; browsers accept one for 14 days.
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -46,6 +58,9 @@ pub struct HostProcess {
     context: Arc<HostContext<ReplicaNode>>,
     zones: ZoneSupervisor,
     failures: mpsc::Receiver<String>,
+    stuck: mpsc::Receiver<HangingCall>,
+    /// Ends with the host.
+    _watchdog: Watchdog,
     reactors: Vec<ReactorHandle<ReplicaNode>>,
     others: HostAddresses,
     id: u32,
@@ -79,6 +94,8 @@ impl HostProcess {
         let Reactors { reactors, players, mesh } =
             start_reactors(config, &identity, &mesh_identity, &context, &failed)?;
         let zones = zone_worker::start_all(config, &world, &rules, &directory, &context, &reactors, &failed)?;
+        let (tell_stuck, stuck) = mpsc::channel(1);
+        let watchdog = Watchdog::start(zones.clone(), directory.clone(), tell_stuck)?;
         let listener = TcpListener::bind(config.host.web)
             .await
             .with_context(|| format!("cannot listen at {}", config.host.web))?;
@@ -103,15 +120,28 @@ impl HostProcess {
         let mut reporter = JoinSet::new();
         reporter.spawn(HostReporter::new(id, directory.clone(), zones.clone(), &reactors).run());
         let registration = HostRegistration::new(directory.clone(), &world, id, entry);
-        Ok(Self { context, zones, failures, reactors, others, id, registration, directory, reporter })
+        Ok(Self {
+            context,
+            zones,
+            failures,
+            stuck,
+            _watchdog: watchdog,
+            reactors,
+            others,
+            id,
+            registration,
+            directory,
+            reporter,
+        })
     }
 
-    /// Runs until `leave` is done or a zone fails for good, then hands over its zones and ends.
+    /// Runs until `leave` is done, then hands over its zones and ends. It also ends, with an error, if the disk's thread or a
+    /// reactor panicked, or if a call of the game holds a reactor for ever: then the error is [`HostStuck`].
     pub async fn run(mut self, leave: impl Future<Output = ()>) -> anyhow::Result<()> {
         tokio::pin!(leave);
-        // `failures` moves out, because `refresh` borrows `self` in the same select.
-        let (_, closed) = mpsc::channel(1);
-        let mut failures = std::mem::replace(&mut self.failures, closed);
+        // These move out, because `refresh` borrows `self` in the same select.
+        let mut failures = std::mem::replace(&mut self.failures, mpsc::channel(1).1);
+        let mut stuck = std::mem::replace(&mut self.stuck, mpsc::channel(1).1);
         let mut renewed = tokio::time::Instant::now();
         let failure = loop {
             if CERTIFICATE_EVERY < renewed.elapsed() {
@@ -124,15 +154,22 @@ impl HostProcess {
             tokio::select! {
                 () = self.refresh() => (),
                 () = &mut leave => break None,
-                Some(why) = failures.recv() => break Some(why),
+                Some(why) = failures.recv() => break Some(anyhow::anyhow!("this host cannot go on: {why}")),
+                Some(call) = stuck.recv() => {
+                    let call = call.to_string();
+                    tracing::error!(call, "a call of the game does not come back: this host must start again");
+                    break Some(HostStuck { call }.into());
+                }
             }
         };
-        self.leave().await;
-        failure.map_or(Ok(()), |why| Err(anyhow::anyhow!("this host cannot go on: {why}")))
+        self.leave(failure.is_some()).await;
+        failure.map_or(Ok(()), Err)
     }
 
     /// Registers this host, if the directory's entry differs, and reads the addresses of the others.
     async fn refresh(&mut self) {
+        // Without those in quarantine.
+        self.registration.entry.zones = self.context.router.zones();
         if let Some(hosts) = self.registration.refresh().await {
             let others: HostAddresses = hosts.iter().map(|(&id, it)| (id, it.mesh)).collect();
             if self.others != others {
@@ -145,18 +182,31 @@ impl HostProcess {
         tokio::time::sleep(REFRESH_EVERY).await;
     }
 
-    async fn leave(mut self) {
+    /// Hands over all zones and closes all connections. A host that failed takes less time: a part of it does not answer.
+    async fn leave(mut self, failed: bool) {
         self.reporter.shutdown().await;
         self.directory.report(&HostReport { host: self.id, is_leaving: true, ..HostReport::default() }).await;
         tracing::info!(host = self.id, "leaving: handing over");
-        if tokio::time::timeout(LEAVE_TIMEOUT, self.zones.leave()).await.is_err() {
-            tracing::warn!(host = self.id, "the disk is slow; leaving before everything is written");
+        let limit = if failed { FAILED_LEAVE_TIMEOUT } else { LEAVE_TIMEOUT };
+        let leave = async {
+            self.zones.leave().await;
+            if !failed {
+                self.zones.checkpoint().await;
+            }
+        };
+        if timeout(limit, leave).await.is_err() {
+            tracing::warn!(
+                host = self.id,
+                "a zone or the disk is slow or stuck; leaving before everything is written"
+            );
         }
         self.context.router.close_players(Close::Leaving);
-        // Waits half a second at most; lost close messages do no harm.
-        for reactor in &self.reactors {
-            reactor.close(Close::Leaving).await;
+        let mut closing = JoinSet::new();
+        for reactor in std::mem::take(&mut self.reactors) {
+            // Half a second at most; lost close messages do no harm. A reactor that is stuck does not answer.
+            closing.spawn(timeout(CLOSE_TIMEOUT, async move { reactor.close(Close::Leaving).await }));
         }
+        closing.join_all().await;
         tracing::info!(host = self.id, "gone");
     }
 }

@@ -18,9 +18,13 @@ mod http_connections;
 pub mod lobby_http;
 mod log_throttle;
 mod page;
+mod quarantine;
+mod restart;
+mod stuck_calls;
 #[cfg(test)]
 mod test_directory;
 mod token_authenticator;
+mod watchdog;
 mod zone_worker;
 
 pub mod config;
@@ -35,3 +39,4 @@ pub mod world_entry;
 pub use config::ServerConfig;
 pub use control_plane::ControlPlane;
 pub use host_process::HostProcess;
+pub use restart::{HostStuck, restart_process};

@@ -5,10 +5,13 @@ use crate::cross_zone_counters::CrossZoneCounters;
 use crate::directory::RemoteDirectory;
 use crate::host_disk::{DiskUser, HostDisk, ZoneRequest};
 use crate::log_throttle::LogThrottle;
+use crate::quarantine::{FORGOTTEN_AFTER, Quarantine};
 use crate::stored_partition::corners;
+use crate::stuck_calls::StuckCalls;
+use crate::watchdog::WatchedReplica;
 use crate::world_entry::WorldEntry;
 use anyhow::Context as _;
-use game::HostedGame;
+use game::{GuardedGame, HostedGame};
 use history::{EntryKind, Header, HistoryWriter};
 use interest::policies::{A3, Circle, CircleAttenuated, Everything, FieldOfView};
 use interest::{Policy, PolicyError, UpdateSchedule};
@@ -27,19 +30,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
-use zone::{BrokenRules, PrimaryStatus, ReplicaCommand, ReplicaEvent, ReplicaStatus};
+use tokio::time::timeout;
+use zone::{BrokenRules, CallSlot, PrimaryStatus, ReplicaCommand, ReplicaEvent, ReplicaStatus};
 
-/// Time in which a replica tells its state. A late primary answers within a few turns of its reactor.
-const PRIMARY_ANSWER: Duration = Duration::from_millis(800);
+/// Time in which a replica tells its state. A late primary answers within a few turns of its reactor; one that hangs, never.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Pause before a replica that failed is started again.
-const RESTART_PAUSE: Duration = Duration::from_millis(500);
-/// Failures in a row after which the whole host ends: something is wrong with the computer then.
-const FAILURES_MAX: u32 = 5;
-
-/// Time without a failure after which the count begins anew: one now and then over months is no broken replica.
-const FAILURES_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
+/// Time in which a replica that leaves must bring its log to disk.
+const SYNC_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Everything needed to start a replica, also again after a failure.
 #[derive(Clone)]
@@ -52,18 +50,23 @@ struct ZoneStarter {
     runtime: tokio::runtime::Handle,
     reactor: ReactorHandle<ReplicaNode>,
     counters: Arc<CrossZoneCounters>,
+    /// Failures of the zone in earlier lives of this host.
+    quarantine: Quarantine,
 }
 
-/// The running replicas of a host, by zone.
+/// The running replicas of a host, by zone. A replica in quarantine is not among them.
 #[derive(Clone)]
 pub struct ZoneSupervisor {
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
+    watched: Vec<WatchedReplica>,
+    /// As noted when the host started.
+    stuck_calls: StuckCalls,
     counters: Arc<CrossZoneCounters>,
     disk: HostDisk,
 }
 
 /// Starts a replica of every zone that this host may hold, dealt out to its reactors.
-/// `failed` is sent the reason when a replica has failed for good.
+/// `failed` is sent the reason when the thread of the disk has failed: no replica can go on then.
 pub fn start_all(
     config: &ServerConfig,
     world: &WorldEntry,
@@ -75,7 +78,7 @@ pub fn start_all(
 ) -> anyhow::Result<ZoneSupervisor> {
     let id = config.host.id;
     let report = failed.clone();
-    let disk = HostDisk::start(config.data.join(format!("host-{id}")), move |why| {
+    let disk = HostDisk::start(config.host_folder(), move |why| {
         // The channel is full if another failure came first: the host ends either way.
         drop(report.try_send(format!("the thread of the disk panicked: {why}")));
     })?;
@@ -83,15 +86,31 @@ pub fn start_all(
         let disk = disk.clone();
         reactor.at_turn_end(move || disk.submit());
     }
-    let zones = ZoneSupervisor { workers: Arc::default(), counters: Arc::default(), disk };
+    let stuck_calls = StuckCalls::read(&config.host_folder());
+    let mut zones = ZoneSupervisor {
+        workers: Arc::default(),
+        watched: Vec::new(),
+        stuck_calls: stuck_calls.clone(),
+        counters: Arc::default(),
+        disk,
+    };
     let map = Arc::new(world.map.partition().context("the world's stored partition is invalid")?);
     policy(&config.carrier)?; // Checked here, so that a wrong setting stops the host and not each replica.
     let held = world.zones.iter().filter(|it| it.1.contains(&id));
     for ((&zone, hosts), reactor) in held.zip(reactors.iter().cycle()) {
         let header = header(config, world, &map, zone, hosts);
         let history = HistoryWriter::begin(config.history(), &header, net::clock::now)?;
+        let calls = Arc::<CallSlot>::default();
+        zones.watched.push(WatchedReplica { zone, calls: calls.clone(), thread: reactor.thread() });
+        let zone_config = zone::ZoneConfig {
+            rules: Arc::new(GuardedGame::new(rules.clone(), calls.clone())),
+            calls,
+            suspects: stuck_calls.suspects(zone),
+            ..zone_config(config, world, &map, rules, zone, hosts, &history)
+        };
         let starter = ZoneStarter {
-            config: zone_config(config, world, &map, rules, zone, hosts, &history),
+            config: zone_config,
+            quarantine: Quarantine::after(stuck_calls.failures(zone)),
             carrier: config.carrier.clone(),
             disk: zones.disk.clone(),
             history,
@@ -100,16 +119,18 @@ pub fn start_all(
             reactor: reactor.clone(),
             counters: zones.counters(),
         };
-        let (ended, mut exits) = mpsc::unbounded_channel();
-        zones.insert(zone, start(&starter, context, ended.clone())?);
-        tokio::spawn(supervise(
+        let (ended, exits) = mpsc::unbounded_channel();
+        let replica = SupervisedReplica {
+            quarantine: starter.quarantine,
             starter,
-            context.clone(),
-            zones.workers.clone(),
+            context: context.clone(),
+            workers: zones.workers.clone(),
             ended,
-            failed.clone(),
-            async move { exits.recv().await.map(|exit| (exit, exits)) },
-        ));
+            exits,
+        };
+        // At once if it may, so that the host registers with this zone.
+        let first = if replica.quarantine.pause_at_start().is_none() { Some(replica.start()) } else { None };
+        tokio::spawn(replica.supervise(first));
     }
     Ok(zones)
 }
@@ -158,46 +179,102 @@ fn zone_config(
         seed: world.seed,
         players_max: config.host.players_max,
         notes: history.is_on(),
+        calls: Arc::default(),
+        suspects: zone::Suspects::NONE,
         broken_rules: BrokenRules::NONE,
     }
 }
 
-type ExitReceiver = mpsc::UnboundedReceiver<WorkerExit>;
-
-/// Starts a replica again whenever its worker ends by itself.
-async fn supervise(
+/// A replica that is started again whenever it fails.
+struct SupervisedReplica {
     starter: ZoneStarter,
     context: Arc<HostContext<ReplicaNode>>,
     workers: Arc<Mutex<BTreeMap<u32, WorkerHandle<ReplicaNode>>>>,
     ended: mpsc::UnboundedSender<WorkerExit>,
-    failed: mpsc::Sender<String>,
-    first: impl Future<Output = Option<(WorkerExit, ExitReceiver)>>,
-) {
-    let zone = starter.config.zone.0;
-    let Some((exit, mut exits)) = first.await else { return };
-    let (mut why, mut failures) = (reason(&exit), 0);
-    while failures < FAILURES_MAX {
-        failures += 1;
-        tracing::error!(zone, why, "a replica ended; it is started again from its disk");
-        metrics::counter!("ecumene_replicas_failed_total").increment(1);
-        // No messages for the dead worker; `start` adds the replica again.
-        context.router.remove_zone(zone);
-        starter.history.write(starter.config.me, EntryKind::Crashed);
-        tokio::time::sleep(RESTART_PAUSE).await;
-        let began = Instant::now();
-        why = match start(&starter, &context, ended.clone()) {
-            Ok(handle) => {
-                drop(lock(&workers).insert(zone, handle));
-                let Some(exit) = exits.recv().await else { return };
-                reason(&exit)
+    exits: mpsc::UnboundedReceiver<WorkerExit>,
+    quarantine: Quarantine,
+}
+
+impl SupervisedReplica {
+    const fn zone(&self) -> u32 {
+        self.starter.config.zone.0
+    }
+
+    fn start(&self) -> anyhow::Result<()> {
+        let handle = start(&self.starter, &self.context, self.ended.clone())?;
+        lock(&self.workers).insert(self.zone(), handle);
+        self.count_quarantine(0.0);
+        Ok(())
+    }
+
+    fn count_quarantine(&self, is_in: f64) {
+        metrics::gauge!("ecumene_zone_quarantine", "zone" => self.zone().to_string()).set(is_in);
+    }
+
+    /// Starts the replica again whenever its worker ends by itself, after longer and longer pauses. `first` is what came of its
+    /// first start; `None` if it begins in quarantine.
+    async fn supervise(mut self, first: Option<anyhow::Result<()>>) {
+        let mut started = match first {
+            Some(started) => started,
+            None => {
+                let pause = self.quarantine.pause_at_start().unwrap_or_default();
+                self.rest("calls of the game did not come back in earlier lives of this host", pause).await;
+                self.start()
             }
-            Err(error) => format!("it could not be started: {error:#}"),
         };
-        if FAILURES_FORGOTTEN_AFTER <= began.elapsed() {
-            failures = 0;
+        loop {
+            let why = match started {
+                Ok(()) => match self.next_exit().await {
+                    Some(exit) => reason(&exit),
+                    None => return, // The host ends.
+                },
+                Err(error) => format!("it could not be started: {error:#}"),
+            };
+            metrics::counter!("ecumene_replicas_failed_total").increment(1);
+            self.starter.history.write(self.starter.config.me, EntryKind::Crashed);
+            let pause = self.quarantine.fail();
+            self.rest(&why, pause).await;
+            started = self.start();
+            if started.is_ok() {
+                let (zone, failures) = (self.zone(), self.quarantine.failures());
+                tracing::info!(
+                    zone,
+                    failures,
+                    "a zone has left quarantine: its replica was started again from its disk"
+                );
+            }
         }
     }
-    drop(failed.send(format!("zone {zone} failed {FAILURES_MAX} times in a row: {why}")).await);
+
+    /// Keeps the zone in quarantine: it has no worker, other hosts learn that it is not here, and another replica leads it.
+    async fn rest(&self, why: &str, pause: Duration) {
+        let (zone, failures, millis) = (self.zone(), self.quarantine.failures(), pause.as_millis() as u64);
+        tracing::error!(
+            zone,
+            why,
+            failures,
+            pause_ms = millis,
+            "a replica failed: its zone is in quarantine on this host"
+        );
+        // No messages for the dead worker; `start` adds the replica again.
+        self.context.router.remove_zone(zone);
+        lock(&self.workers).remove(&zone);
+        self.count_quarantine(1.0);
+        metrics::gauge!("ecumene_zone_role", "zone" => zone.to_string()).set(-1.0);
+        tokio::time::sleep(pause).await;
+    }
+
+    /// The next exit of the worker. Meanwhile its failures are forgotten, after a long time without any.
+    async fn next_exit(&mut self) -> Option<WorkerExit> {
+        if 0 < self.quarantine.failures() {
+            if let Ok(exit) = timeout(FORGOTTEN_AFTER, self.exits.recv()).await {
+                return exit;
+            }
+            self.quarantine.forget();
+            tracing::info!(zone = self.zone(), "a zone has recovered: its failures are forgotten");
+        }
+        self.exits.recv().await
+    }
 }
 
 fn reason(exit: &WorkerExit) -> String {
@@ -352,11 +429,8 @@ impl EventSink<ReplicaNode> for ReplicaEventSink {
 }
 
 impl ZoneSupervisor {
-    fn insert(&self, zone: u32, handle: WorkerHandle<ReplicaNode>) {
-        lock(&self.workers).insert(zone, handle);
-    }
-
-    fn handles(&self) -> Vec<(u32, WorkerHandle<ReplicaNode>)> {
+    /// The workers of all replicas that are not in quarantine.
+    pub fn handles(&self) -> Vec<(u32, WorkerHandle<ReplicaNode>)> {
         lock(&self.workers).iter().map(|(&zone, it)| (zone, it.clone())).collect()
     }
 
@@ -365,29 +439,26 @@ impl ZoneSupervisor {
         self.counters.clone()
     }
 
-    /// Updates the metrics of all replicas.
+    /// The replicas that a watchdog observes.
+    pub fn watched(&self) -> Vec<WatchedReplica> {
+        self.watched.clone()
+    }
+
+    /// The calls that did not come back in earlier lives of the host.
+    pub fn stuck_calls(&self) -> StuckCalls {
+        self.stuck_calls.clone()
+    }
+
+    /// Updates the metrics of all replicas. One that does not answer in time keeps its last values.
     pub async fn report(&self, router: &LinkRouter<ReplicaNode>) {
         let (players, hosts) = router.count();
         metrics::gauge!("ecumene_players_connected").set(players as f64);
         metrics::gauge!("ecumene_hosts_connected").set(hosts as f64);
+        let mut reports = JoinSet::new();
         for (zone, handle) in self.handles() {
-            let inspection = handle.inspect(|host| {
-                let replica = host.replica();
-                let (role, epoch) = match replica.status() {
-                    ReplicaStatus::Unassigned => (0.0, 0),
-                    ReplicaStatus::Backup(epoch) => (1.0, epoch.0),
-                    ReplicaStatus::Primary(epoch, _) => (2.0, epoch.0),
-                    ReplicaStatus::Broken => (-1.0, 0),
-                };
-                (role, epoch, replica.head(), replica.state().objects.iter().count())
-            });
-            let Some((role, epoch, head, objects)) = inspection.await else { continue };
-            let zone = zone.to_string();
-            metrics::gauge!("ecumene_zone_role", "zone" => zone.clone()).set(role);
-            metrics::gauge!("ecumene_zone_epoch", "zone" => zone.clone()).set(f64::from(epoch));
-            metrics::gauge!("ecumene_zone_records", "zone" => zone.clone()).set(head as f64);
-            metrics::gauge!("ecumene_zone_objects", "zone" => zone).set(objects as f64);
+            reports.spawn(timeout(ANSWER_TIMEOUT, report(zone, handle)));
         }
+        reports.join_all().await;
     }
 
     /// The states of all primaries; `None` for a replica that did not answer in time.
@@ -395,7 +466,7 @@ impl ZoneSupervisor {
         let mut asked = JoinSet::new();
         for (_, handle) in self.handles() {
             // A worker that has ended counts as no primary: another host leads its zone soon.
-            asked.spawn(timeout(PRIMARY_ANSWER, async move {
+            asked.spawn(timeout(ANSWER_TIMEOUT, async move {
                 handle.inspect(|host| host.replica().primary_status()).await.flatten()
             }));
         }
@@ -403,19 +474,53 @@ impl ZoneSupervisor {
         answers.filter_map(|it| it.map_or(Some(None), |status| status.map(Some))).collect()
     }
 
-    /// Lets every replica give up its role, and waits until every record is on disk.
+    /// Keeps the backups of this host from taking over for a while: a part of the host hangs.
+    pub fn hold(&self) {
+        for (_, handle) in self.handles() {
+            handle.command(ReplicaCommand::Hold);
+        }
+    }
+
+    /// Lets every replica give up its role, and waits until every record is on disk. No replica waits for another, nor the
+    /// host for one that hangs.
     pub async fn leave(&self) {
+        let mut leaving = JoinSet::new();
         for (_, handle) in self.handles() {
             handle.command(ReplicaCommand::Leave);
+            leaving.spawn(timeout(SYNC_TIMEOUT, async move {
+                while handle.inspect(|host| host.replica().is_synced()).await == Some(false) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }));
         }
-        for (_, handle) in self.handles() {
-            while handle.inspect(|host| host.replica().is_synced()).await == Some(false) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        }
-        // Nothing depends on it: the next start is a little shorter, and the zones' logs are whole by themselves.
+        leaving.join_all().await;
+    }
+
+    /// Brings what waits in the journal to the zones' logs. Nothing depends on it: the next start is a little shorter, and the
+    /// zones' logs are whole by themselves.
+    pub async fn checkpoint(&self) {
         self.disk.checkpoint().await;
     }
+}
+
+/// Updates the metrics of one replica.
+async fn report(zone: u32, handle: WorkerHandle<ReplicaNode>) {
+    let inspection = handle.inspect(|host| {
+        let replica = host.replica();
+        let (role, epoch) = match replica.status() {
+            ReplicaStatus::Unassigned => (0.0, 0),
+            ReplicaStatus::Backup(epoch) => (1.0, epoch.0),
+            ReplicaStatus::Primary(epoch, _) => (2.0, epoch.0),
+            ReplicaStatus::Broken => (-1.0, 0),
+        };
+        (role, epoch, replica.head(), replica.state().objects.iter().count())
+    });
+    let Some((role, epoch, head, objects)) = inspection.await else { return };
+    let zone = zone.to_string();
+    metrics::gauge!("ecumene_zone_role", "zone" => zone.clone()).set(role);
+    metrics::gauge!("ecumene_zone_epoch", "zone" => zone.clone()).set(f64::from(epoch));
+    metrics::gauge!("ecumene_zone_records", "zone" => zone.clone()).set(head as f64);
+    metrics::gauge!("ecumene_zone_objects", "zone" => zone).set(objects as f64);
 }
 
 #[cfg(test)]

@@ -149,6 +149,12 @@ impl<M: Machine<Msg: Message, Command: Hash, Event: Hash>> Sim<M> {
         found
     }
 
+    /// Drops what a machine pushed when it was interrupted by a panic that the caller caught. The machine is in no valid state:
+    /// it must be crashed.
+    pub fn drop_outputs(&mut self) {
+        self.outbox = Outbox::new();
+    }
+
     /// Runs everything up to and including `time`, which is then the simulation's time. With a time in the past, does
     /// nothing.
     pub fn run_until(&mut self, time: Time) {

@@ -2,7 +2,7 @@
 
 use crate::simulated_world::ReplicaLife;
 use directory::Directory;
-use machine::directory::{DirectoryReply, DirectoryRequest};
+use machine::directory::{DirectoryEntry, DirectoryReply, DirectoryRequest, Key};
 use machine::{Rng, Span, Ticket, Time};
 use zone::Leadership;
 
@@ -72,6 +72,11 @@ impl DirectoryService {
     /// Carries out a request that has arrived.
     pub fn serve(&mut self, now: Time, request: DirectoryRequest) -> DirectoryReply {
         self.directory.serve(now, request)
+    }
+
+    /// The entry of a key.
+    pub fn entry(&self, key: &Key) -> Option<DirectoryEntry> {
+        self.directory.read(std::slice::from_ref(key)).ok()?.pop()
     }
 
     /// The leadership of a zone; `None` before it is founded.

@@ -65,6 +65,7 @@ kinds! {
     Hostile "hostile" "Some players send nonsense.",
     Overload "overload" "Every host needs 2 to 12 ms for every message for a while.",
     Crowd "crowd" "All players' programs die together, and come back with new sessions at once.",
+    Poison "poison" "An action hangs its primary; the watchdog of its host accuses it and starts the replica again.",
     MeshCut "mesh-cut" "Replicas of different zones on two hosts cannot hear each other for a while (several zones).",
     CrashOne "crash-one" "One replica of a host dies and comes back; the others on it live on (several zones).",
     Hang "hang" "One replica of a host is stopped for up to ten seconds; the others on it go on (several zones).",
@@ -105,6 +106,16 @@ impl FaultKinds {
     pub const OF_A_ZONE: Self = Self((1 << FaultKind::MeshCut as u8) - 1);
     /// The set without any kind.
     pub const NONE: Self = Self(0);
+
+    /// The set without one kind.
+    pub const fn without(self, kind: FaultKind) -> Self {
+        Self(self.0 & !(1 << kind as u8))
+    }
+
+    /// The set with one kind more.
+    pub const fn with(self, kind: FaultKind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
 
     /// The set of these kinds.
     pub fn of(kinds: impl IntoIterator<Item = FaultKind>) -> Self {

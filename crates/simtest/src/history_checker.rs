@@ -11,10 +11,10 @@ use crate::zone_history::ZoneHistory;
 use game::{HostedGame, PlayerId};
 use history::{Entry, EntryKind};
 use machine::{Address, Span, Time};
-use space::{Polygon, ZoneId};
+use space::{Epoch, Polygon, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zone::{Durability, Leadership, Note, Outcome, ZoneState};
+use zone::{Durability, Leadership, Note, Outcome, Suspect, ZoneState};
 
 /// Longest time that a full stop may undo when disks are written soon after announcing (`batched`).
 const LOST_MAX: Span = Span::from_millis(100);
@@ -177,6 +177,7 @@ impl HistoryChecker {
             EntryKind::Pictured(name) => self.with_tracker(by, |it| it.snapshot_stored(by, *name)),
             EntryKind::Cut(from) => self.with_tracker(by, |it| it.disk_cut(by, *from)),
             EntryKind::Leadership(zone, leadership) => self.leadership_changed(*zone, *leadership),
+            EntryKind::Suspects(zone, epoch, suspects) => self.suspects_named(*zone, *epoch, suspects),
             EntryKind::Crashed => self.died(by, Some(now)),
             EntryKind::Stopped => self.died(by, None),
         }
@@ -238,6 +239,15 @@ impl HistoryChecker {
     fn leadership_changed(&mut self, zone: ZoneId, leadership: Leadership) {
         if let Some(history) = self.histories.get_mut(&zone) {
             history.tracker.leaderships.insert(leadership.epoch, leadership);
+        }
+    }
+
+    /// Takes in the suspects of an epoch as it begins: a watchdog may add others later, of which its primary does not know.
+    fn suspects_named(&mut self, zone: ZoneId, epoch: Epoch, suspects: &[Suspect]) {
+        if let Some(history) = self.histories.get_mut(&zone)
+            && !history.tracker.leaderships.contains_key(&epoch)
+        {
+            history.tracker.suspects.insert(epoch, suspects.iter().copied().collect());
         }
     }
 

@@ -99,6 +99,7 @@ const fn is_timed(kind: FaultKind) -> bool {
         | FaultKind::Rejoin
         | FaultKind::Overload
         | FaultKind::Crowd
+        | FaultKind::Poison
         | FaultKind::MeshCut
         | FaultKind::CrashOne
         | FaultKind::Hang => true,
@@ -229,6 +230,7 @@ pub fn begin(world: &mut SimulatedWorld, fault: &Fault) {
             world.layout().clone().replicas().for_each(|it| world.sim.slow(it, service));
         }
         FaultKind::Crowd => (0..world.options().players as usize).for_each(|it| world.rejoin(it)),
+        FaultKind::Poison => world.setup.poison.arm(),
         FaultKind::Hang => {
             let replica = here[(chance % here.len() as u64) as usize];
             world.sim.freeze(replica, until);

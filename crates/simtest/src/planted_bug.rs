@@ -27,7 +27,7 @@ pub struct PlantedBug {
 }
 
 /// Every planted bug, one per rule.
-pub const PLANTED: [PlantedBug; 33] = [
+pub const PLANTED: [PlantedBug; 34] = [
     planted(
         Rule::AnnounceAfterAck,
         "announce-early",
@@ -180,6 +180,12 @@ pub const PLANTED: [PlantedBug; 33] = [
             &[FaultKind::Overload, FaultKind::Storm, FaultKind::Jitter],
         )
     },
+    planted(
+        Rule::SuspectsAreNotExecuted,
+        "suspects-executed",
+        "an action that hung one primary is executed by the next",
+        &[FaultKind::Poison],
+    ),
     between(
         Rule::ZonesFenceEpochs,
         "mesh-unfenced",

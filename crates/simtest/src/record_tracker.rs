@@ -9,7 +9,7 @@ pub use history::RecordName;
 use machine::{Address, Time};
 use space::Epoch;
 use std::collections::BTreeMap;
-use zone::{Change, Execution, Index, Leadership, Note, PostItem, Record};
+use zone::{Change, Execution, Index, Leadership, Note, PostItem, Record, Suspects};
 
 /// A record that a primary wrote.
 #[derive(Clone, Debug)]
@@ -63,6 +63,8 @@ pub struct RecordTracker {
     pub announced: BTreeMap<Index, Announcement>,
     /// Leaderships that the directory stored, by epoch.
     pub leaderships: BTreeMap<Epoch, Leadership>,
+    /// The suspects that each leadership named when it began, by epoch.
+    pub suspects: BTreeMap<Epoch, Suspects>,
     /// Number of events that this zone decided with others.
     pub decided: u64,
     /// Number of objects that were transferred to another zone.

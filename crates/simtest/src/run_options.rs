@@ -71,7 +71,7 @@ impl RunOptions {
     pub fn draw(seed: u64, request: &RunRequest) -> Self {
         // The order of draws below is part of what a seed means: a new draw goes to a stream of its own.
         let mut rng = Rng::seeded(seed).fork_named(0x0071_0121);
-        let kinds = if request.all_kinds { request.kinds } else { request.kinds.draw(&mut rng) };
+        let kinds = if request.all_kinds { request.kinds } else { kinds(seed, request, &mut rng) };
         // Mostly few players: a bug that shows with a hundred mostly shows with ten, and sooner.
         let players = if rng.below(10) == 0 { 40 + rng.below(61) } else { 3 + rng.below(20) };
         let fault_period = Span::from_millis(45_000 + rng.below(55_000));
@@ -97,6 +97,18 @@ impl RunOptions {
     /// Returns whether a kind of fault exists in this run.
     pub const fn has(&self, kind: FaultKind) -> bool {
         self.kinds.has(kind)
+    }
+}
+
+/// Draws the kinds of faults. `Poison` exists in every fourth world, from a stream of its own: the other worlds stay as they
+/// were before it.
+fn kinds(seed: u64, request: &RunRequest, rng: &mut Rng) -> FaultKinds {
+    let kinds = request.kinds.without(FaultKind::Poison).draw(rng);
+    let mut rng = Rng::seeded(seed).fork_named(0x706f_6973);
+    if request.kinds.has(FaultKind::Poison) && rng.below(4) == 0 {
+        kinds.with(FaultKind::Poison)
+    } else {
+        kinds
     }
 }
 

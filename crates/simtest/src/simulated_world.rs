@@ -15,6 +15,7 @@
 //! | `replica_slots` | disks, their open requests, the lives of replicas |
 //! | `player_slots` | players and their sessions |
 //! | `network_links` | which links are cut, and their profiles |
+//! | `poison` | whether the next action hangs its primary |
 //! | `crash_triggers` | crashes that wait for a step of a protocol |
 //! | `monitor` | what was heard: the checker, the recorder, times of actions |
 //!
@@ -26,6 +27,7 @@ mod faults;
 mod monitor;
 mod network_links;
 mod player_slots;
+mod poison;
 mod replica_slots;
 mod task_queue;
 mod world_setup;
@@ -49,9 +51,11 @@ use machine::{Address, Rng, Span, Time, disk};
 use network_links::NetworkLinks;
 use node::{Node, NodeCommand, NodeEvent};
 use player_slots::{PlayerSlot, PlayerSlots};
+use poison::CallHangs;
 use replica_slots::ReplicaSlots;
 use sim::Sim;
 use space::ZoneId;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use task_queue::{TaskQueue, WorldTask};
 use world_setup::WorldSetup;
@@ -222,7 +226,7 @@ impl SimulatedWorld {
         while !self.monitor.is_violated() {
             let next = self.task_queue.next().min(time);
             // One step at a time: a machine may raise something that adds a task before `next`.
-            while self.sim.step_until(next) {
+            while self.step_until(next) {
                 self.take_raised();
                 if self.monitor.is_violated() {
                     return;
@@ -241,9 +245,31 @@ impl SimulatedWorld {
         }
     }
 
+    /// As [`Sim::step_until`]. A machine that hangs in the step is lost.
+    fn step_until(&mut self, time: Time) -> bool {
+        if !self.setup.poison.is_armed() {
+            return self.sim.step_until(time);
+        }
+        let safe = self.layout().replicas().filter(|&it| self.sim.is_up(it) && self.is_safe_without(it));
+        self.setup.poison.set_safe(safe.collect());
+        match catch_unwind(AssertUnwindSafe(|| self.sim.step_until(time))) {
+            Ok(found) => found,
+            Err(panic) if panic.is::<CallHangs>() => {
+                self.sim.drop_outputs();
+                if let Some((replica, suspect)) = self.setup.poison.take_hung() {
+                    self.hang(replica, suspect);
+                }
+                true
+            }
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
     fn carry_out(&mut self, task: WorldTask) {
         match task {
             WorldTask::Connect => self.connect_all(),
+            WorldTask::Accuse { replica, suspect, tries } => self.accuse(replica, suspect, tries),
+            WorldTask::Accused { replica, suspect } => self.accused(replica, suspect),
             WorldTask::Restart(replica) => self.restart(replica),
             WorldTask::DiskDone { life, request } => self.disk_done(life, request),
             WorldTask::Arrives(pending) => self.arrives(pending),

@@ -125,6 +125,8 @@ fn prepare(options: &ChaosOptions) -> Result<ClusterOptions> {
         history: Some(options.history()),
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts: vec![1, 2, 3],
+        program: None,
+        environment: Vec::new(),
     })
 }
 

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use server::control_plane::CONTROL_PLANE_FILE;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,18 @@ pub struct ClusterOptions {
     pub lobby: SocketAddr,
     /// Numbers of the hosts to start.
     pub hosts: Vec<u32>,
+    /// The program that serves `directory` and `host`; `None` is this one.
+    pub program: Option<PathBuf>,
+    /// Variables of the environment that all processes get.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl ClusterOptions {
+    /// A world of these hosts by the default configuration, served by this program at a port that the system chooses.
+    pub fn of(data: PathBuf, hosts: Vec<u32>) -> Self {
+        let lobby = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { data, config: None, history: None, lobby, hosts, program: None, environment: Vec::new() }
+    }
 }
 
 /// Removes the folder of a world; refuses to remove any other folder.
@@ -299,8 +312,12 @@ fn processor_seconds(child: &Child) -> Option<f64> {
 }
 
 fn command(options: &ClusterOptions, log: &str, verb: &str) -> Result<Command> {
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => std::env::current_exe().context("cannot find this program")?,
+    };
     let mut command = Command::new(program);
+    command.envs(options.environment.iter().cloned());
     // Tethered processes end when the pipe to their standard input closes: none outlives a killed test.
     command.arg(verb).arg("--tethered").arg("--data").arg(&options.data);
     if let Some(config) = &options.config {

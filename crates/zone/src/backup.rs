@@ -213,6 +213,11 @@ impl Backup {
         }
     }
 
+    /// Whether the primary is silent. While its own host hangs in part, a backup does not know.
+    fn is_silent(&self, core: &Core) -> bool {
+        core.held_until() <= core.now && self.grace(core) <= core.now.since(self.heard)
+    }
+
     /// Checks whether the primary is silent. A backup that slept itself cannot tell, and waits on.
     fn suspect(&mut self, core: &mut Core, out: &mut ReplicaOutbox) -> Transition {
         let grace = self.grace(core);
@@ -221,14 +226,15 @@ impl Backup {
             // Messages of the primary may wait unread: give them a moment to be read first.
             self.heard = self.heard.max(core.now - LATE_MAX);
         }
-        let silent = grace <= core.now.since(self.heard);
+        let silent = self.is_silent(core);
         if silent {
             if !core.enforces(Rule::PromoteBySwap) {
                 return broken::promoted_without_swap(core, self.epoch, self.primary);
             }
             self.read_leadership(core, out);
         }
-        self.next_check = if silent { core.now + grace } else { self.heard + grace };
+        // Later where the host holds the replica back.
+        self.next_check = if silent { core.now + grace } else { (self.heard + grace).max(core.held_until()) };
         core.timers.set(ReplicaTimer::Suspect, self.next_check);
         Transition::Stay
     }
@@ -252,11 +258,9 @@ impl Backup {
         if entry.backup != Some(me) {
             // The directory does not name us backup (yet, or any more). While the primary speaks to us it may do so.
             self.resume(core, out);
-            let silent = self.grace(core) <= core.now.since(self.heard);
-            return if silent { Transition::LoseRole } else { Transition::Stay };
+            return if self.is_silent(core) { Transition::LoseRole } else { Transition::Stay };
         }
-        let silent = self.grace(core) <= core.now.since(self.heard);
-        if silent {
+        if self.is_silent(core) {
             self.swap(core, out);
         } else {
             self.resume(core, out);

@@ -1,6 +1,8 @@
 //! Every limit and timer of a zone, with its reason.
 
+use crate::call_slot::CallSlot;
 use crate::rule::BrokenRules;
+use crate::suspect::Suspects;
 use game::HostedGame;
 use machine::{Address, Span};
 use serde::{Deserialize, Serialize};
@@ -204,6 +206,10 @@ pub struct ZoneConfig {
     pub players_max: usize,
     /// Whether to raise notes for the checkers.
     pub notes: bool,
+    /// Where the replica notes the call of the game that is under way.
+    pub calls: Arc<CallSlot>,
+    /// Calls of the game that did not come back in an earlier life of the host: if this replica leads, it answers them as faults.
+    pub suspects: Suspects,
     /// Rules that are broken on purpose, to see whether checkers notice: none in a real world.
     pub broken_rules: BrokenRules,
 }

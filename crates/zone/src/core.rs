@@ -13,6 +13,7 @@ use crate::record::{Index, Record};
 use crate::record_log::RecordLog;
 use crate::remote_primaries::RemotePrimaries;
 use crate::rule::{BrokenRules, Rule};
+use crate::suspect::Suspects;
 use crate::zone_state::{ApplyError, StateSnapshot, ZoneState};
 use machine::directory::{self, DirectoryWrite, Revision};
 use machine::{
@@ -31,6 +32,9 @@ pub enum ReplicaCommand {
     Directory(directory::DirectoryReply),
     /// The host is about to end the replica: hand over, bring the disk up to date, and do nothing any more.
     Leave,
+    /// A part of the host hangs, and the host may have to start again: as a backup, do not take over for the next two seconds.
+    /// What looks like the silence of the primary may be the host's own.
+    Hold,
 }
 
 /// An event that a replica raises for its host.
@@ -102,6 +106,9 @@ impl TimerName for ReplicaTimer {
     }
 }
 
+/// Time for which a replica does not take over because its host may have to start again.
+const HOLD_BACK: Span = Span::from_millis(2_000);
+
 /// Interval between two questions for the directory's time.
 const CLOCK_EVERY: Span = Span::from_millis(1_000);
 
@@ -143,6 +150,10 @@ pub(crate) struct Core {
     pub(crate) leadership: Option<Leadership>,
     /// The directory's revision of that leadership, which a swap must name.
     pub(crate) revision: Revision,
+    /// Until then this replica does not take over.
+    held_until: Time,
+    /// Calls of the game that this replica answers as faults if it leads.
+    pub(crate) suspects: Suspects,
     tickets: u64,
     /// The question about the leadership that waits for an answer.
     asked: Option<(Ticket, DirectoryQuery)>,
@@ -165,6 +176,8 @@ impl Core {
             remote_primaries: RemotePrimaries::default(),
             leadership: None,
             revision: Revision(0),
+            held_until: Time::ZERO,
+            suspects: Suspects::NONE,
             tickets: 0,
             asked: None,
             clock_asked: None,
@@ -203,6 +216,16 @@ impl Core {
     /// World time at `now`, for callers that must not change the clock.
     pub(crate) fn world_time(&self, now: Time) -> Time {
         self.clock.now(now).max(self.state.time)
+    }
+
+    /// Does not take over for a while: the host may have to start again.
+    pub(crate) fn hold(&mut self) {
+        self.held_until = self.now + HOLD_BACK;
+    }
+
+    /// Until then the replica must not take over; a time in the past if it may.
+    pub(crate) const fn held_until(&self) -> Time {
+        self.held_until
     }
 
     /// Notes how late the timer fires that is due next.

@@ -12,6 +12,7 @@
 //! This crate carries no poses (that is a carrier's work), does no I/O, and knows no game.
 
 mod backup;
+mod call_slot;
 mod carrier_update;
 mod clock;
 pub mod config;
@@ -34,9 +35,11 @@ mod record_log;
 mod remote_primaries;
 mod replica;
 mod rule;
+mod suspect;
 mod unassigned;
 mod zone_state;
 
+pub use call_slot::{CallSlot, CallUnderWay};
 pub use carrier_update::CarrierUpdate;
 pub use clock::WorldClock;
 pub use config::{Durability, Timing, ZoneConfig};
@@ -59,6 +62,7 @@ pub use primary::changes_of;
 pub use record::{CUT_INTERVAL, Cause, Change, Index, Outcome, Record, Stamp, cut_at};
 pub use replica::{Alone, PrimaryStatus, Replica, ReplicaLoad, ReplicaStatus};
 pub use rule::{BrokenRules, Rule};
+pub use suspect::{SUSPECTS_MAX, Suspect, Suspects};
 pub use zone_state::{
     ApplyError, GrantedLock, Location, MeshState, OutgoingPost, PendingLetter, PendingTimer, PlayerState,
     StateSnapshot, ZoneState,

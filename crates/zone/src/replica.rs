@@ -216,6 +216,10 @@ impl Replica {
                 Transition::Stay
             }
             ReplicaCommand::Leave => self.on_leave(out),
+            ReplicaCommand::Hold => {
+                self.core.hold();
+                Transition::Stay
+            }
             ReplicaCommand::Directory(reply) => {
                 let Some(answer) = self.core.on_directory_reply(reply) else { return Transition::Stay };
                 self.on_answer(answer, out)

@@ -60,6 +60,8 @@ pub enum Rule {
     RecogniseRepeatedEntries,
     /// An action that is answered "busy" is in the log: a later primary must not execute it.
     LogBusyAnswers,
+    /// A call of the game that did not come back is answered as a fault, and not executed by a later primary.
+    SuspectsAreNotExecuted,
     /// A zone believes no primary of another zone that speaks in an older epoch than the zone has heard of.
     ZonesFenceEpochs,
     /// A lock is granted only if no other event holds a part of it.
@@ -83,7 +85,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules that hold inside one zone.
-    pub const OF_A_ZONE: [Self; 24] = [
+    pub const OF_A_ZONE: [Self; 25] = [
         Self::AnnounceAfterAck,
         Self::PromoteBySwap,
         Self::SoloBySwap,
@@ -108,6 +110,7 @@ impl Rule {
         Self::LatenessIsBounded,
         Self::RecogniseRepeatedEntries,
         Self::LogBusyAnswers,
+        Self::SuspectsAreNotExecuted,
     ];
 
     /// The rules that hold between zones.

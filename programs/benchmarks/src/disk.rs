@@ -85,6 +85,8 @@ pub async fn measure(options: &DiskOptions, game: &dyn TestedGame, done: &dyn Fn
         history: None,
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts: vec![1, 2, 3],
+        program: None,
+        environment: Vec::new(),
     };
     let cluster = Cluster::start(world.clone()).await?;
     cluster.until_backed_up().await?;

@@ -75,6 +75,8 @@ pub async fn measure(
         history: None,
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts: vec![1, 2, 3],
+        program: None,
+        environment: Vec::new(),
     })
     .await?;
     let (sender, mut events) = mpsc::unbounded_channel();

@@ -142,6 +142,8 @@ pub async fn measure(options: &HostileOptions, game: Arc<dyn TestedGame>) -> Res
         history: None,
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts: HOSTS.to_vec(),
+        program: None,
+        environment: Vec::new(),
     })
     .await?;
     let mut crowd = BotCrowd::enter(honest(options, game, cluster.lobby())).await?;

@@ -126,6 +126,8 @@ pub(crate) async fn start(scratch: &Scratch, settings: &str) -> Result<Cluster> 
         history: None,
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts: HOSTS.to_vec(),
+        program: None,
+        environment: Vec::new(),
     })
     .await?;
     cluster.until_backed_up().await?;

@@ -74,6 +74,21 @@ fn a_panic_in_any_event_is_a_fault() {
     assert!(run(Probe("entrance"), join).is_ok(), "a player without an entrance enters at the origin");
 }
 
+#[test]
+fn a_call_that_does_not_end_is_a_fault() {
+    for (action, function, bound) in [
+        ("get for ever", "tx.get", "1000000 steps"),
+        ("look around for ever", "tx.near", "1000000 steps"),
+        ("draw for ever", "tx.chance", "1000000 steps"),
+        ("nest for ever", "tx.get", "512 KiB deep"),
+    ] {
+        let text = fault(act(&bytes(action)));
+        assert!(text.starts_with(function) && text.contains(bound), "{action}: {text}");
+        assert_eq!(text, fault(act(&bytes(action))), "the same bound again");
+    }
+    assert!(act(&bytes("work hard")).is_ok(), "half of the steps");
+}
+
 /// A game that ignores the region in `populate` fills the same world under any division into zones.
 #[test]
 fn each_zone_keeps_only_the_objects_of_its_own_region() {

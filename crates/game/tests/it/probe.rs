@@ -15,6 +15,13 @@ impl Probe {
     }
 }
 
+/// Calls itself without end.
+#[allow(unconditional_recursion, reason = "that is what it is for")]
+fn nested(tx: &mut Tx<'_, '_, Probe>, object: ObjectId) -> usize {
+    let frame = std::hint::black_box([tx.get(object).map_or(0, |it| it.len()); 64]);
+    nested(tx, object) + frame.len()
+}
+
 impl Game for Probe {
     type State = String;
     type Shown = String;
@@ -68,6 +75,20 @@ impl Game for Probe {
                 Err("not like this".to_owned())
             }
             "no, at length" => Err("no".repeat(200)),
+            "get for ever" => loop {
+                tx.get(actor);
+            },
+            "look around for ever" => loop {
+                tx.near(Position::ORIGIN, Distance::of_metres(1));
+            },
+            "draw for ever" => loop {
+                tx.chance();
+            },
+            "nest for ever" => Err(nested(tx, actor).to_string()),
+            "work hard" => {
+                (0..game::config::STEPS_MAX / 2).for_each(|_| assert!(tx.position(actor).is_some()));
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

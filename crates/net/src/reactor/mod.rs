@@ -18,11 +18,13 @@ mod port_connection;
 mod signal;
 pub mod socket;
 mod stage_clock;
+mod thread_time;
 mod web_transport;
 mod workers;
 
 pub use mailbox::{MailMark, Mailbox};
 pub use signal::Signal;
+pub use thread_time::ThreadName;
 
 use crate::clock;
 use crate::close::Close;
@@ -147,6 +149,7 @@ struct CommandSender<M: Machine> {
     signal: Arc<Signal>,
     mailbox: Arc<Mailbox>,
     worked: Arc<AtomicU64>,
+    thread: Arc<ThreadName>,
 }
 
 impl<M: Machine> Drop for CommandSender<M> {
@@ -172,6 +175,11 @@ impl<M: Machine> ReactorHandle<M> {
     /// Time that the reactor's thread has spent in turns so far. The rest of the time it waited.
     pub fn worked(&self) -> Span {
         Span::from_micros(self.commands.worked.load(Ordering::Relaxed))
+    }
+
+    /// The thread that the reactor runs on.
+    pub fn thread(&self) -> Arc<ThreadName> {
+        self.commands.thread.clone()
     }
 
     fn command(&self, command: ReactorCommand<M>) {
@@ -266,6 +274,7 @@ pub struct Reactor<M: Machine> {
     /// Microseconds spent in turns. By the clock, not by processor time: a reactor that other processes keep from running cannot
     /// take more players either.
     worked: Arc<AtomicU64>,
+    thread: Arc<ThreadName>,
     at_turn_end: Vec<Box<dyn FnMut() + Send>>,
     /// Whom to tell when all connections are closed, and when at the latest.
     closing: Option<(Time, Vec<oneshot::Sender<()>>)>,
@@ -282,8 +291,14 @@ where
         let mailbox = Arc::new(Mailbox::new(signal.clone()));
         let workers = Workers::new(mailbox.clone());
         let worked = Arc::new(AtomicU64::new(0));
-        let sender =
-            CommandSender { commands: Some(sender), signal: signal.clone(), mailbox, worked: worked.clone() };
+        let thread = Arc::new(ThreadName::default());
+        let sender = CommandSender {
+            commands: Some(sender),
+            signal: signal.clone(),
+            mailbox,
+            worked: worked.clone(),
+            thread: thread.clone(),
+        };
         let ready = Arc::new(ReadyConnections { keys: Mutex::default(), signal: signal.clone() });
         let reactor = Self {
             commands,
@@ -295,6 +310,7 @@ where
             ports: Vec::new(),
             workers,
             worked,
+            thread,
             at_turn_end: Vec::new(),
             closing: None,
         };
@@ -376,6 +392,7 @@ where
 
     fn run(&mut self) {
         stage_clock::start();
+        self.thread.note();
         let mut began = clock::now();
         loop {
             stage_clock::begin_turn();

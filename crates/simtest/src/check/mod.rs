@@ -13,6 +13,7 @@
 //! | `prefix` | a backup stores exactly what its primary wrote |
 //! | `same_state` | replicas with the same log hold the same state |
 //! | `time` | records' times and cuts never go back |
+//! | `suspects` | a call of the game that hung one primary is not executed by the next |
 //! | `rejoin` | a host that came back says nothing before it is admitted, in a newer epoch |
 //! | `bounded` | queues stay below their limits |
 //!
@@ -68,6 +69,7 @@ mod same_state;
 #[cfg(test)]
 pub(crate) mod scripted_log;
 mod surviving_log;
+mod suspects;
 mod time;
 #[cfg(test)]
 mod toy;
@@ -85,7 +87,7 @@ pub use replay::same_end;
 pub use surviving_log::SurvivingLog;
 
 /// Names of the checkers that find violations in a world of one zone.
-pub const ALL: [&str; 15] = [
+pub const ALL: [&str; 16] = [
     "one_primary",
     "safe_to_tell",
     "nothing_lost",
@@ -99,6 +101,7 @@ pub const ALL: [&str; 15] = [
     "replay",
     "conservation",
     "rejoin",
+    "suspects",
     "bounded",
     "recovery",
 ];
@@ -129,6 +132,7 @@ pub struct ZoneCheckers {
     one_primary: one_primary::OnePrimaryChecker,
     same_state: same_state::SameStateChecker,
     rejoin: rejoin::RejoinChecker,
+    suspects: suspects::SuspectsChecker,
 }
 
 impl ZoneCheckers {
@@ -146,6 +150,7 @@ impl ZoneCheckers {
         safe_to_tell::see(seen, tracker, spec, out);
         nothing_lost::see(seen, tracker, out);
         prefix::see(seen, tracker, out);
+        self.suspects.see(seen, tracker, out);
     }
 }
 

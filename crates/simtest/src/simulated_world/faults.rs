@@ -1,13 +1,20 @@
 //! Faults of a world as a whole: machines die and come back, links are cut and mended, and everything heals.
 //! Faults of one part alone, such as a disk, are done to that part (see `plan`).
 
-use super::SimulatedWorld;
 use super::crash_triggers::DueCrash;
 use super::task_queue::WorldTask;
+use super::{DIRECTORY, SimulatedWorld};
 use crate::plan::Victim;
-use history::EntryKind;
-use machine::{Address, Span};
-use zone::{Replica, ReplicaStatus};
+use history::{EntryKind, directory_swapped};
+use machine::directory::{DirectoryRequest, DirectoryWrite};
+use machine::{Address, Span, Ticket};
+use zone::{Leadership, Replica, ReplicaStatus, Suspect};
+
+/// Time until a watchdog accuses a call, and then between its tries.
+const ACCUSED_AFTER: Span = Span::from_millis(100);
+
+/// Time until a host whose call hung is back: its watchdog waits, and the program starts.
+const BACK_AFTER_HANGING: Span = Span::from_millis(900);
 
 impl SimulatedWorld {
     // Replicas.
@@ -59,6 +66,43 @@ impl SimulatedWorld {
         self.sim.crash(replica);
         self.replica_slots.power_off(replica, &mut self.rng);
         self.task_queue.plan(self.sim.now() + back_after, WorldTask::Restart(replica));
+    }
+
+    // Calls of the game that hang.
+
+    /// A replica hangs in a call of the game. Its host's watchdog accuses the call, and starts the replica again.
+    pub(super) fn hang(&mut self, replica: Address, suspect: Suspect) {
+        self.task_queue
+            .plan(self.sim.now() + ACCUSED_AFTER, WorldTask::Accuse { replica, suspect, tries: 4 });
+        self.crash(replica, BACK_AFTER_HANGING);
+    }
+
+    /// The watchdog sends its swap, and tries again until its host restarts: it may have been lost.
+    pub(super) fn accuse(&mut self, replica: Address, suspect: Suspect, tries: u32) {
+        let (now, reachable) = (self.sim.now(), self.replica_slots.reaches_directory(replica));
+        if let Some(at) = self.directory.timing(now, reachable, &mut self.rng).arrives {
+            self.task_queue.plan(at, WorldTask::Accused { replica, suspect });
+        }
+        if 0 < tries {
+            let task = WorldTask::Accuse { replica, suspect, tries: tries - 1 };
+            self.task_queue.plan(now + ACCUSED_AFTER, task);
+        }
+    }
+
+    /// The swap of a watchdog arrives: reading and swapping count as one moment.
+    pub(super) fn accused(&mut self, replica: Address, suspect: Suspect) {
+        let Some(zone) = self.layout().zone_of(replica) else { return };
+        let key = zone::leadership_key(zone);
+        let found =
+            self.directory.entry(&key).and_then(|it| Some((it.revision, Leadership::from_bytes(&it.value)?)));
+        let Some((expected, leadership)) = found.filter(|it| !it.1.suspects.has(&suspect)) else { return };
+        let value = Some(leadership.accusing(suspect).to_bytes());
+        let writes = vec![DirectoryWrite { key, expected, value }];
+        let request = DirectoryRequest::Swap { ticket: Ticket(0), writes };
+        let done = self.directory.serve(self.sim.now(), request.clone());
+        for what in directory_swapped(&request, &done) {
+            self.tell(DIRECTORY, what);
+        }
     }
 
     pub(super) fn crash_due(&mut self, crash: DueCrash) {
@@ -120,6 +164,7 @@ impl SimulatedWorld {
     /// by themselves, within seconds. Lossy, late and doubling links, and hostile players, stay as they are.
     pub fn heal(&mut self) {
         self.crash_triggers.clear();
+        self.setup.poison.disarm();
         self.network_links.heal(&mut self.sim);
         for replica in self.layout().replicas() {
             // Clocks run at their usual rate again, but steps stay: no clock goes back.

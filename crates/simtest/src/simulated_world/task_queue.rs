@@ -5,11 +5,16 @@ use crate::directory_service::PendingRequest;
 use machine::directory::DirectoryReply;
 use machine::{Address, Ticket, Time};
 use std::collections::BTreeMap;
+use zone::Suspect;
 
 /// A task of the world itself.
 pub enum WorldTask {
     /// Makes every link that is missing.
     Connect,
+    /// The watchdog of a replica that hung accuses an action; it tries this many times more.
+    Accuse { replica: Address, suspect: Suspect, tries: u32 },
+    /// The watchdog's swap reaches the directory.
+    Accused { replica: Address, suspect: Suspect },
     /// Restarts a replica that died.
     Restart(Address),
     /// Carries out a disk request.

@@ -2,20 +2,21 @@
 //! machines, and never changes.
 
 use super::player_slots::PlayerSlot;
+use super::poison::{Poison, PoisonGuard};
 use crate::fault::FaultKind;
 use crate::history_checker::ZoneSpec;
 use crate::layout::{self, Layout};
 use crate::run_options::RunOptions;
 use crate::scenario::Scenario;
 use crate::simulated_disk::SimulatedDisk;
-use game::HostedGame;
+use game::{GuardedGame, HostedGame};
 use machine::{Address, Span};
 use node::carrier::{self, CarrierSettings};
 use node::{ClientNode, Node, ReplicaNode};
 use sim::Profile;
 use space::ZoneId;
 use std::sync::Arc;
-use zone::{PlayerConfig, Timing, ZoneConfig};
+use zone::{CallSlot, PlayerConfig, Timing, ZoneConfig};
 
 /// Delay, one way, between two replicas on one host.
 const SAME_HOST: Span = Span::from_micros(30);
@@ -26,12 +27,14 @@ pub struct WorldSetup {
     pub layout: Layout,
     pub scenario: Arc<dyn Scenario>,
     rules: Arc<dyn HostedGame>,
+    /// Decides which action hangs.
+    pub poison: Arc<Poison>,
 }
 
 impl WorldSetup {
     pub fn new(scenario: impl Scenario, options: RunOptions, layout: Layout) -> Self {
         let rules = scenario.rules(layout.world());
-        Self { options, layout, scenario: Arc::new(scenario), rules }
+        Self { options, layout, scenario: Arc::new(scenario), rules, poison: Arc::default() }
     }
 
     /// The specification of each zone, for the checkers.
@@ -81,11 +84,12 @@ impl WorldSetup {
     fn replica_config(&self, address: Address) -> ZoneConfig {
         let zone = self.layout.zone_of(address).expect("a replica has a zone");
         let layout = self.layout.clone();
+        let calls = Arc::default();
         ZoneConfig {
             zone,
             map: Arc::clone(&self.layout.map),
             zone_of: Arc::new(move |it| layout.zone_of(it)),
-            rules: Arc::clone(&self.rules),
+            rules: self.rules_of(address, &calls),
             me: address,
             replicas: self.layout.replicas_of(zone),
             // Zones are founded on different hosts, so that not all primaries die with one host.
@@ -97,8 +101,20 @@ impl WorldSetup {
             // More players than any run has: admission is not what these runs are about.
             players_max: 1_000,
             notes: true,
+            calls,
+            suspects: zone::Suspects::NONE,
             broken_rules: self.options.broken_rules,
         }
+    }
+
+    /// The game as a replica calls it.
+    fn rules_of(&self, replica: Address, calls: &Arc<CallSlot>) -> Arc<dyn HostedGame> {
+        if !self.options.has(FaultKind::Poison) {
+            return Arc::clone(&self.rules);
+        }
+        let (poison, calls) = (Arc::clone(&self.poison), Arc::clone(calls));
+        let guard = PoisonGuard { poison, replica, calls };
+        Arc::new(GuardedGame::new(Arc::clone(&self.rules), Arc::new(guard)))
     }
 
     /// A player's machine, at the beginning of a session.

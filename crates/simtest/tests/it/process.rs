@@ -28,6 +28,8 @@ pub fn config(rules: Arc<dyn HostedGame>) -> ZoneConfig {
         seed: 1,
         players_max: 10,
         notes: false,
+        calls: Arc::default(),
+        suspects: zone::Suspects::NONE,
         broken_rules: BrokenRules::NONE,
     }
 }

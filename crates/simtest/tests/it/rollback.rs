@@ -52,7 +52,12 @@ fn entries_of(case: &StopCase) -> Vec<Entry> {
     let leadership = |epoch, primary| {
         EntryKind::Leadership(
             ZONE,
-            Leadership { epoch: Epoch(epoch), primary: Address(primary), backup: Some(Address(1)) },
+            Leadership {
+                epoch: Epoch(epoch),
+                primary: Address(primary),
+                backup: Some(Address(1)),
+                suspects: zone::Suspects::NONE,
+            },
         )
     };
     let becomes_primary = |epoch, head| {

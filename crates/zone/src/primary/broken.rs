@@ -14,6 +14,7 @@ use crate::note::Execution;
 use crate::record::{Change, Outcome, Record};
 use crate::replica::Transition;
 use crate::rule::{BrokenRules, Rule};
+use crate::suspect::Suspects;
 use game::Call;
 use machine::{Address, Time};
 use serde_bytes::ByteBuf;
@@ -21,14 +22,14 @@ use space::Epoch;
 
 /// [`Rule::PromoteBySwap`] is broken: a backup that hears nothing takes over without a swap.
 pub(crate) fn promoted_without_swap(core: &Core, epoch: Epoch, primary: Address) -> Transition {
-    let leadership = Leadership { epoch, primary, backup: None };
+    let leadership = Leadership { epoch, primary, backup: None, suspects: Suspects::NONE };
     Transition::Lead(leadership.next(core.config.me, None))
 }
 
 /// [`Rule::SoloBySwap`] is broken: a primary that hears nothing goes on alone without a swap.
 pub(crate) fn solo_without_swap(core: &Core, epoch: Epoch) -> Leadership {
     let me = core.config.me;
-    Leadership { epoch, primary: me, backup: None }.next(me, None)
+    Leadership { epoch, primary: me, backup: None, suspects: Suspects::NONE }.next(me, None)
 }
 
 /// [`Rule::VersionsWithoutGaps`] is broken: a primary of a later epoch leaves room for versions that it may not know

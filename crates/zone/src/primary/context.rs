@@ -3,7 +3,6 @@
 
 use crate::carrier_update::CarrierUpdate;
 use crate::core::{Core, ReplicaEvent, ReplicaOutbox};
-use crate::leadership::Leadership;
 use crate::mesh::BetweenZones;
 use crate::msg::{BetweenReplicas, ToPlayer, ZoneMsg};
 use crate::note::Note;
@@ -11,18 +10,19 @@ use crate::rule::Rule;
 use machine::{Address, Lane, Time};
 use space::{Epoch, ZoneId};
 
-/// The replica's core, the outbox for its outputs, and the leadership.
+/// The replica's core, the outbox for its outputs, the epoch and the backup.
 pub(crate) struct PrimaryContext<'a> {
     pub(super) core: &'a mut Core,
     pub(super) out: &'a mut ReplicaOutbox,
-    /// The epoch, and the backup that must acknowledge, if there is one.
-    pub(super) leadership: Leadership,
+    pub(super) epoch: Epoch,
+    /// The backup that must acknowledge, if there is one.
+    pub(super) backup: Option<Address>,
 }
 
 impl PrimaryContext<'_> {
     /// The same context, for a shorter while.
     pub(super) const fn reborrow(&mut self) -> PrimaryContext<'_> {
-        PrimaryContext { core: self.core, out: self.out, leadership: self.leadership }
+        PrimaryContext { core: self.core, out: self.out, epoch: self.epoch, backup: self.backup }
     }
 
     pub(super) const fn zone(&self) -> ZoneId {
@@ -30,7 +30,7 @@ impl PrimaryContext<'_> {
     }
 
     pub(super) const fn epoch(&self) -> Epoch {
-        self.leadership.epoch
+        self.epoch
     }
 
     /// The replica's own clock, for timeouts. Players and records have `world_now`.
@@ -68,7 +68,7 @@ impl PrimaryContext<'_> {
 
     /// Sends a message to another replica of this zone.
     pub(super) fn send_replica(&mut self, to: Address, lane: Lane, msg: BetweenReplicas) {
-        self.core.send_replica(to, lane, self.leadership.epoch, msg, self.out);
+        self.core.send_replica(to, lane, self.epoch, msg, self.out);
     }
 
     /// Sends a message to the primary of another zone. While that primary is unknown or out of reach, the message is

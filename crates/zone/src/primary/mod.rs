@@ -65,6 +65,7 @@ impl Primary {
     pub(crate) fn begin(core: &mut Core, leadership: Leadership, out: &mut ReplicaOutbox) -> Self {
         // Every other zone's primary counts as unknown: the first word of each makes this one post and watch anew.
         core.remote_primaries = crate::remote_primaries::RemotePrimaries::default();
+        core.suspects = core.config.suspects.iter().chain(leadership.suspects.iter()).collect();
         let mut it = Self {
             coordination: Coordination::default(),
             schedule: ThinkSchedule::new(core.state.head),
@@ -99,8 +100,8 @@ impl Primary {
     }
 
     fn ctx<'a>(&self, core: &'a mut Core, out: &'a mut ReplicaOutbox) -> PrimaryContext<'a> {
-        let leadership = self.replication.leadership(core.config.me);
-        PrimaryContext { core, out, leadership }
+        let (epoch, backup) = (self.replication.epoch(), self.replication.backup());
+        PrimaryContext { core, out, epoch, backup }
     }
 
     pub(crate) const fn epoch(&self) -> Epoch {
@@ -187,11 +188,14 @@ impl Primary {
         let mut cx = self.ctx(core, out);
         match answer {
             DirectoryAnswer::Won(leadership) => self.begin_epoch(&mut cx, leadership),
-            DirectoryAnswer::Read { .. } => match cx.core.leadership {
+            DirectoryAnswer::Read { lost } => match cx.core.leadership {
                 // This primary's own swap may have happened although its answer was lost.
                 Some(entry) if entry.primary == cx.core.config.me => {
                     if self.epoch() < entry.epoch {
                         self.begin_epoch(&mut cx, entry);
+                    } else if lost {
+                        // A watchdog has added a suspect to the entry meanwhile: primary and backup are as they were.
+                        cx.core.wake_after(ReplicaTimer::Ask, cx.core.config.timing.ask);
                     }
                 }
                 _ => return Transition::LoseRole,
@@ -348,7 +352,7 @@ impl Primary {
     /// This replica stays primary in a new epoch: with a new backup, or without one.
     fn begin_epoch(&mut self, cx: &mut PrimaryContext<'_>, leadership: Leadership) {
         self.replication.begin_epoch(cx, leadership);
-        cx.leadership = self.replication.leadership(cx.core.config.me);
+        (cx.epoch, cx.backup) = (self.replication.epoch(), self.replication.backup());
         let (epoch, head, hash) = (self.epoch(), cx.core.log.head(), cx.core.state.hash());
         let alone = self.is_alone();
         cx.note(|| Note::Leads { epoch, head, hash, alone });

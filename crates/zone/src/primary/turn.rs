@@ -7,7 +7,7 @@ use super::Primary;
 use super::audience::Audience;
 use super::context::PrimaryContext;
 use super::coordination::Coordination;
-use super::execution::ThinkSchedule;
+use super::execution::{ThinkSchedule, Work};
 
 /// A turn of the primary, in which records may be committed: the parts that `execution` works with.
 pub(super) struct Turn<'a> {
@@ -16,6 +16,14 @@ pub(super) struct Turn<'a> {
     pub(super) schedule: &'a mut ThinkSchedule,
     /// Keeps every other module from opening a turn.
     _opened_here: (),
+}
+
+impl Turn<'_> {
+    /// Notes the piece of work to which the calls of the game belong from now on, for a watchdog.
+    pub(super) fn note_work(&self, work: Option<&Work>) {
+        let core = &*self.cx.core;
+        core.config.calls.set_work(work.and_then(|it| it.suspect(&core.state)));
+    }
 }
 
 impl Primary {

@@ -135,6 +135,8 @@ async fn measured(
         history: None,
         lobby: SocketAddr::from(([127, 0, 0, 1], 0)),
         hosts,
+        program: None,
+        environment: Vec::new(),
     })
     .await?;
     let child = ChildCrowd { bots, seconds: options.seconds, web_socket: options.web_socket, plays: false };

@@ -237,6 +237,8 @@ fn config(host: usize, rules: Arc<dyn HostedGame>, map: Arc<Partition>, players:
         seed: 1,
         players_max: players,
         notes: false,
+        calls: Arc::default(),
+        suspects: zone::Suspects::NONE,
         broken_rules: BrokenRules::NONE,
     }
 }

@@ -151,6 +151,8 @@ fn cluster_options(args: &DemoArgs, config: &ServerConfig) -> Result<ClusterOpti
         history: config.history().map(Path::to_owned),
         lobby: config.lobby.listen,
         hosts: config.world.hosts.clone(),
+        program: None,
+        environment: Vec::new(),
     })
 }
 

@@ -5,7 +5,7 @@ use crate::{CommandError, print};
 use clap::{Args, Subcommand};
 use net::tls::{DIRECTORY_NAME, host_name};
 use server::keys::KeyFolder;
-use server::{ControlPlane, HostProcess, ServerConfig};
+use server::{ControlPlane, HostProcess, HostStuck, ServerConfig};
 use std::net::SocketAddr;
 
 /// Runs the control plane: directory, log-in and web page.
@@ -128,14 +128,22 @@ pub fn host(args: &HostArgs) -> Result<(), CommandError> {
     server::web::count();
     let rules = rules(config.world.half)?;
     let directory = args.directory.unwrap_or(config.directory.listen);
-    block_on(async {
+    let ended = block_on(async {
         tokio::select! {
             // A host may wait long for the directory before it has started; a signal ends that, too.
             host = HostProcess::start(&config, directory, rules) => host?.run(end(args.tethered)).await?,
             () = end(args.tethered) => (),
         }
         Ok(())
-    })
+    });
+    match ended {
+        Err(CommandError::Failed(error)) if error.is::<HostStuck>() => {
+            tracing::warn!("this program starts again");
+            let failed = server::restart_process();
+            Err(error.context(format!("it could not start again: {failed}")).into())
+        }
+        ended => ended,
+    }
 }
 
 pub fn keys(args: &KeysArgs) -> Result<(), CommandError> {

@@ -35,7 +35,7 @@ impl Audience {
         let place = object.motion.position_at(now);
         let before = self.contacts.0.get(&client).map_or(&[][..], Vec::as_slice);
         let mut contacts = vec![cx.core.config.me];
-        contacts.extend(cx.leadership.backup);
+        contacts.extend(cx.backup);
         add_near_primaries(cx.core, place, before, &mut contacts);
         contacts.sort_unstable();
         contacts.dedup();

@@ -18,7 +18,10 @@ impl Coordination {
     pub(super) fn attempt(&mut self, turn: &mut Turn<'_>, event: EventId) {
         let now = turn.cx.world_now();
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
-        let Some(reach) = turn.plan(&job.work, now) else { return self.drop_job(turn, event) };
+        turn.note_work(Some(&job.work));
+        let reach = turn.plan(&job.work, now);
+        turn.note_work(None);
+        let Some(reach) = reach else { return self.drop_job(turn, event) };
         job.reach = reach;
         self.ask_for_locks(turn, event);
     }

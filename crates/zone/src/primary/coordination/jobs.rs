@@ -198,6 +198,13 @@ impl Coordination {
 
     /// Executes an event that has all its locks. This happens once.
     pub(super) fn run(&mut self, turn: &mut Turn<'_>, event: EventId) {
+        let Some(job) = self.jobs.by_event.get(&event) else { return };
+        turn.note_work(Some(&job.work));
+        self.run_noted(turn, event);
+        turn.note_work(None);
+    }
+
+    fn run_noted(&mut self, turn: &mut Turn<'_>, event: EventId) {
         let Some(job) = self.jobs.by_event.get_mut(&event) else { return };
         assert_eq!(job.granted.len(), job.reach.zones.len(), "an event runs with the locks of all its zones");
         if let Work::Transfer(object) = job.work {

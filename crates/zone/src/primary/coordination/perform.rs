@@ -16,10 +16,16 @@ impl Coordination {
 
     /// Executes work that has waited since `since`.
     fn perform_since(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
+        turn.note_work(Some(&work));
+        self.perform_noted(turn, work, since);
+        turn.note_work(None);
+    }
+
+    fn perform_noted(&mut self, turn: &mut Turn<'_>, work: Work, since: Time) {
         let Some(call) = work.game_call(&turn.cx.core.state) else { return turn.finish_void(&work) };
         let now = turn.cx.world_now();
         turn.cx.core.state.objects.refresh(now);
-        let reach = turn.reach(call.call(), now);
+        let reach = turn.reach_of(&work, call.call(), now);
         let objects = &turn.cx.core.state.objects;
         // `is_empty` first: without locks, which is the rule, there is nothing to search.
         let free = self.locks.is_empty() || !self.locks.blocks(&reach.claim(), objects, now);
@@ -36,6 +42,7 @@ impl Coordination {
             return turn.finish(&work, executed);
         }
         if let Work::Think(object) = work
+            && turn.fault_of_suspect(&work).is_none()
             && turn.think_freely(object, &reach.scope)
         {
             return;

@@ -113,7 +113,7 @@ impl Turn<'_> {
 
     /// Writes the leadership: the first record of an epoch.
     pub(in crate::primary) fn write_leadership(&mut self) {
-        let change = Change::Leads { primary: self.cx.core.config.me, backup: self.cx.leadership.backup };
+        let change = Change::Leads { primary: self.cx.core.config.me, backup: self.cx.backup };
         self.write(Cause::Leadership, vec![change]);
     }
 

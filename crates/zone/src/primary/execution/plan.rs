@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::locks::LockClaim;
 use crate::object_table::{Object, ObjectTable};
 use crate::primary::turn::Turn;
+use crate::rule::Rule;
 use game::{Call, CallError, Objects, Scope};
 use machine::Time;
 use space::{Distance, Motion, ObjectId, Position, ZoneId};
@@ -48,8 +49,31 @@ impl Turn<'_> {
     pub(in crate::primary) fn plan(&self, work: &Work, now: Time) -> Option<EventReach> {
         match work {
             Work::Transfer(object) => transfer_reach(self.cx.core, *object, now),
-            _ => Some(self.reach(work.game_call(&self.cx.core.state)?.call(), now)),
+            _ => Some(self.reach_of(work, work.game_call(&self.cx.core.state)?.call(), now)),
         }
+    }
+
+    /// The reach of the call of a piece of work. That of a suspect is refused: the game is not even asked for its scope.
+    pub(in crate::primary) fn reach_of(&self, work: &Work, call: Call<'_>, now: Time) -> EventReach {
+        match self.fault_of_suspect(work) {
+            Some(why) => {
+                let (actor, zones) = (call.actor(), vec![self.cx.zone()]);
+                EventReach { scope: Scope::Objects(Vec::new()), actor, zones, refused: Some(why) }
+            }
+            None => self.reach(call, now),
+        }
+    }
+
+    /// The fault as which a piece of work is answered if it is a suspect.
+    pub(in crate::primary) fn fault_of_suspect(&self, work: &Work) -> Option<CallError> {
+        let core = &*self.cx.core;
+        if core.suspects.is_empty() || !core.enforces(Rule::SuspectsAreNotExecuted) {
+            return None;
+        }
+        let suspect = work.suspect(&core.state).filter(|it| core.suspects.has(it))?;
+        Some(CallError::Fault(format!(
+            "{suspect} did not come back when it was executed: it is not tried again"
+        )))
     }
 
     /// The scope of a call, and the zones that it touches.

@@ -2,6 +2,7 @@
 
 use crate::primary::audience::ResumePoint;
 use crate::record::Stamp;
+use crate::suspect::Suspect;
 use crate::zone_state::ZoneState;
 use game::{Addressee, Call, PlayerId};
 use machine::{Address, Time};
@@ -79,6 +80,24 @@ impl Work {
             Self::Think(object) => WorkKey::Thinker(*object),
             Self::Transfer(object) => WorkKey::Transfer(*object),
         }
+    }
+
+    /// The name by which every replica of the zone recognises the work; `None` if it is void by now, or needs no call.
+    pub(in crate::primary) fn suspect(&self, state: &ZoneState) -> Option<Suspect> {
+        let session = |player: &PlayerId| state.players.get(player).map(|it| it.session);
+        Some(match self {
+            Self::Act { player, number, .. } => {
+                Suspect::Act { player: *player, session: session(player)?, number: *number }
+            }
+            Self::Letter(stamp) => Suspect::Letter(*stamp),
+            Self::Timer(_, stamp) => Suspect::Timer(*stamp),
+            Self::Think(object) => {
+                Suspect::Think { object: *object, version: state.objects.get(*object)?.version }
+            }
+            Self::Join(join) => Suspect::Join { player: join.player, session: join.session },
+            Self::Leave(player) => Suspect::Leave { player: *player, session: session(player)? },
+            Self::Transfer(_) => return None,
+        })
     }
 
     /// The call of the game; `None` if the work is void by now, or needs no call.

@@ -85,9 +85,9 @@ impl Replication {
         self.epoch
     }
 
-    /// The leadership of this replica, at `me`, with the backup that must acknowledge.
-    pub(super) const fn leadership(&self, me: Address) -> Leadership {
-        Leadership { epoch: self.epoch, primary: me, backup: self.mode.backup() }
+    /// The backup that must acknowledge, if there is one.
+    pub(super) const fn backup(&self) -> Option<Address> {
+        self.mode.backup()
     }
 
     /// Returns whether records are safe on the primary's own disk, without a backup.

@@ -39,12 +39,14 @@
 //! | `links flow`, `links wait` | messages pass by themselves, or wait |
 //! | `kill z1.a`, `start z1.a` | it dies, its disk stays; `start` gives it new links to all others |
 //! | `pause z1.a`, `resume z1.a` | the machine is frozen: it hears and does nothing |
+//! | `hold z1.b` | its host, a part of which hangs, tells the replica not to take over for two seconds |
 //! | `retire z1.a` | its owner tells the replica to hand over and stop |
 //! | `disk z1.a waits`, `… persists`, `… fails`, `… runs` | requests wait; those that wait succeed; fail; waiting ends |
 //! | `disk z1.a snapshots` | the disk takes a snapshot of its replica, as if the log had grown long |
 //! | `directory waits`, `… answers`, `… runs` | the same for the directory; `directory answers z1.b` answers one replica |
 //! | `directory serves z1.b and its answer is lost` | a waiting request is carried out, and z1.b hears "unknown" |
 //! | `directory never hears z1.b` | a waiting request is not carried out, and z1.b hears "unknown" |
+//! | `accuse z1 ann 1` | a watchdog writes ann's action 1 into the zone's entry, as one that did not come back |
 //! | `wait 300 ms`, `wait 2 s` | time passes; after 100 ms or more, each line begins with its time |
 //! | `look z1.a`, `look ann` | prints a replica's role, log and objects, or a player's view |
 //! | `show beacons`, `hide beacons` | also `moves`, `acks`, `seeks`, `borders`, `contacts`, `reads`, `disks`; hidden at first |

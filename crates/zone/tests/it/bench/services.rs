@@ -161,6 +161,12 @@ impl FakeDirectory {
         self.entries.get(key).map(|it| it.1.as_slice())
     }
 
+    /// Replaces the entry of a key, under a new revision.
+    pub fn replace(&mut self, key: Key, value: Vec<u8>) {
+        self.revision += 1;
+        self.entries.insert(key, (Revision(self.revision), value));
+    }
+
     fn read(&self, key: &Key) -> DirectoryEntry {
         let (revision, value) = self.entries.get(key).cloned().unwrap_or((Revision(0), Vec::new()));
         DirectoryEntry { key: key.clone(), revision, value }

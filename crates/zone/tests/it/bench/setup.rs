@@ -157,6 +157,8 @@ impl BenchWorld {
             seed: 1,
             players_max: 8,
             notes: true,
+            calls: Arc::default(),
+            suspects: zone::Suspects::NONE,
             broken_rules: BrokenRules::NONE,
         })))
     }

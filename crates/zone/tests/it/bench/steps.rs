@@ -5,12 +5,12 @@ use super::links::LinkDirection;
 use super::names::zone_of;
 use super::node::BenchNode;
 use super::services::RequestFate;
-use super::words::HiddenKind;
+use super::words::{self, HiddenKind};
 use super::world::BenchWorld;
 use machine::{Address, Lane, Span};
 use serde_bytes::ByteBuf;
-use space::{Heading, Motion, Velocity};
-use zone::{FromPlayer, PlayerCommand, ReplicaCommand, ZoneMsg};
+use space::{Heading, Motion, Velocity, ZoneId};
+use zone::{FromPlayer, Leadership, PlayerCommand, ReplicaCommand, Suspect, ZoneMsg, leadership_key};
 
 /// The lines of a wait of this length or more begin with their time.
 const COUNTED: Span = Span::from_millis(100);
@@ -36,10 +36,11 @@ impl BenchWorld {
             ["connect", one, "<->", other] => self.connect(self.direction(one, other)),
             ["links", "flow"] => self.links.flow = true,
             ["links", "wait"] => self.links.flow = false,
-            ["start" | "kill" | "pause" | "resume" | "retire" | "look", name] => {
+            ["start" | "kill" | "pause" | "resume" | "retire" | "hold" | "look", name] => {
                 self.machine_step(words[0], name)
             }
             ["disk", name, does] => self.disk_step(name, does),
+            ["accuse", zone, player, number] => self.accuse(zone, player, number.parse().unwrap()),
             ["directory", ..] => self.directory_step(&words[1..]),
             ["show", kind] => drop(self.hidden.remove(&HiddenKind::parse(kind))),
             ["hide", kind] => drop(self.hidden.insert(HiddenKind::parse(kind))),
@@ -100,6 +101,16 @@ impl BenchWorld {
 
     // Machines, disks, the directory.
 
+    /// Does what a host's watchdog does: adds an action to the suspects of its zone.
+    fn accuse(&mut self, zone: &str, player: &str, number: u64) {
+        let (player, session) = self.names.player_of(player);
+        let key = leadership_key(ZoneId(zone.trim_start_matches('z').parse().unwrap()));
+        let entry = self.directory.entry(&key).and_then(Leadership::from_bytes).unwrap();
+        let accused = entry.accusing(Suspect::Act { player, session, number });
+        self.directory.replace(key, accused.to_bytes());
+        self.say(format!("{zone}: {}", words::leadership(accused)));
+    }
+
     fn machine_step(&mut self, does: &str, name: &str) {
         let address = match does {
             "start" if !name.starts_with('z') => self.names.add_player(name),
@@ -115,6 +126,7 @@ impl BenchWorld {
             "pause" => drop(self.paused.insert(address)),
             "resume" => drop(self.paused.remove(&address)),
             "retire" => self.command(address, ReplicaCommand::Leave),
+            "hold" => self.command(address, ReplicaCommand::Hold),
             _ => self.look(address),
         }
     }

@@ -118,7 +118,9 @@ pub fn leads(primary: Address, backup: Option<Address>) -> String {
 }
 
 pub fn leadership(leadership: Leadership) -> String {
-    format!("{}, epoch {}", leads(leadership.primary, leadership.backup), leadership.epoch.0)
+    let suspects = leadership.suspects.iter().count();
+    let suspects = if suspects == 0 { String::new() } else { format!(", {suspects} suspect") };
+    format!("{}, epoch {}{suspects}", leads(leadership.primary, leadership.backup), leadership.epoch.0)
 }
 
 pub fn log_end(epoch: Epoch, index: u64) -> String {
