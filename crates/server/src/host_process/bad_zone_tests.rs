@@ -144,7 +144,7 @@ async fn until(host: &mut HostProcess, what: &str, mut holds: impl AsyncFnMut(&H
         }
         host.refresh().await;
     }
-    panic!("never: {what}");
+    panic!("never: {what}; {:?} lead\n{}", leading(host).await, web::count().render());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,11 +153,14 @@ async fn a_zone_that_fails_again_and_again_harms_only_itself() {
     let thought = BadThought::works();
     let (_control_plane, mut host, _) = start(&folder.0, &thought).await;
     thought.set(Thought::Panics);
-    let bad = |it: &HostProcess| it.registration.entry.zones == [2];
+    // All at one moment: between its attempts the zone is there for a while.
+    let bad = |it: &HostProcess| {
+        let metrics = web::count().render();
+        it.registration.entry.zones == [2]
+            && metrics.contains("ecumene_zone_quarantine{zone=\"1\"} 1")
+            && metrics.contains("ecumene_zone_role{zone=\"1\"} -1")
+    };
     until(&mut host, "zone 1 in quarantine", async |it| leading(it).await == [2] && bad(it)).await;
-    let metrics = web::count().render();
-    assert!(metrics.contains("ecumene_zone_quarantine{zone=\"1\"} 1"), "{metrics}");
-    assert!(metrics.contains("ecumene_zone_role{zone=\"1\"} -1"), "{metrics}");
     // It is tried again, and the host lives on: `run` would have ended at a message here.
     until(&mut host, "three attempts", async |_| 3 <= thought.failed.load(Ordering::Relaxed)).await;
     assert!(host.failures.try_recv().is_err());
