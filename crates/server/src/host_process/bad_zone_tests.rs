@@ -135,7 +135,7 @@ async fn leading(host: &HostProcess) -> Vec<u32> {
 }
 
 /// Number of refreshes, of half a second each, after which a test gives up.
-const REFRESHES: u32 = 60;
+const REFRESHES: u32 = 120;
 
 async fn until(host: &mut HostProcess, what: &str, mut holds: impl AsyncFnMut(&HostProcess) -> bool) {
     for _ in 0..REFRESHES {
