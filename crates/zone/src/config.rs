@@ -104,13 +104,6 @@ pub const PAST_MAX: Span = Span::from_millis(2_000);
 /// Limit of how long an action tries to get its locks before its result is `Busy`.
 pub const JOB_MAX: Span = Span::from_millis(4_000);
 
-/// Events of a zone that wait for locks before it is in a jam: those that wait lengthen each other's wait, and a crowd that
-/// lengthens it by asking again would never come out of that.
-pub const JAM_JOBS: usize = 16;
-
-/// In a jam, the limit of how long an action waits for earlier ones of its player, and again for its locks.
-pub const JAM_WAIT_MAX: Span = Span::from_millis(400);
-
 /// An action that waited for its player's earlier ones for this long does not wait for locks as well.
 pub const STALE_AFTER: Span = Span::from_millis(2_000);
 

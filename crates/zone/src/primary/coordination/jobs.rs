@@ -4,7 +4,7 @@
 //! With all locks an event is executed once. Its record is the decision, and posts it to the other zones.
 
 use super::Coordination;
-use crate::config::{HOLD_MAX, JAM_JOBS, JAM_WAIT_MAX, JOB_MAX, STALE_AFTER, WAIT_MAX};
+use crate::config::{HOLD_MAX, JOB_MAX, WAIT_MAX};
 use crate::core::Core;
 use crate::locks::LockHolder;
 use crate::mesh::{EventId, ObjectSnapshot};
@@ -82,11 +82,6 @@ impl Job {
         self.granted.insert(zone, found).is_none()
     }
 
-    /// Returns whether the job may end without its event.
-    const fn can_give_up(&self) -> bool {
-        matches!(self.work, Work::Act { .. } | Work::Think(_))
-    }
-
     /// Returns whether the job waits for other zones for too long.
     fn is_late(&self, own: ZoneId, now: Time) -> bool {
         let is_local = self.reach.zones == [own];
@@ -139,37 +134,13 @@ impl Jobs {
         Some(work)
     }
 
-    /// Time for which an action tries to get its locks.
-    fn patience(&self) -> Span {
-        if self.is_jammed() { JAM_WAIT_MAX } else { JOB_MAX }
-    }
-
-    /// Time for which an action may have waited for earlier ones of its player, if it is to wait for locks as well.
-    pub(super) fn stale_after(&self) -> Span {
-        if self.is_jammed() { JAM_WAIT_MAX } else { STALE_AFTER }
-    }
-
-    fn is_jammed(&self) -> bool {
-        JAM_JOBS < self.by_event.len()
-    }
-
-    /// Returns whether a job tried for too long to get its locks: it gives up if it can.
-    fn is_old(&self, job: &Job, now: Time) -> bool {
-        self.patience() < now.since(job.started)
-    }
-
     /// The jobs that wait for too long, and those whose pause is over.
     fn late_and_due(&self, own: ZoneId, now: Time) -> (Vec<EventId>, Vec<EventId>) {
         let (mut late, mut due) = (Vec::new(), Vec::new());
         for (&event, job) in &self.by_event {
             match job.stage {
                 LockingStage::Pausing(at) if at <= now => due.push(event),
-                LockingStage::Trying | LockingStage::Queueing(_)
-                    if job.is_late(own, now)
-                        || (self.is_jammed() && job.can_give_up() && self.is_old(job, now)) =>
-                {
-                    late.push(event);
-                }
+                LockingStage::Trying | LockingStage::Queueing(_) if job.is_late(own, now) => late.push(event),
                 LockingStage::Pausing(_) | LockingStage::Trying | LockingStage::Queueing(_) => (),
             }
         }
@@ -308,7 +279,8 @@ impl Coordination {
             }
         }
         for event in due {
-            if self.jobs.by_event.get(&event).is_some_and(|job| self.jobs.is_old(job, now)) {
+            let is_old = |job: &Job| JOB_MAX < now.since(job.started);
+            if self.jobs.by_event.get(&event).is_some_and(is_old) {
                 self.give_up(turn, event);
             } else if !turn.audience.is_backlogged() {
                 self.attempt(turn, event);

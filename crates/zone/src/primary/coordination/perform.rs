@@ -1,6 +1,7 @@
 //! The coordination executes work at once if nothing is in the way; otherwise it keeps the work as a job.
 
 use super::{ActionCost, Coordination};
+use crate::config::STALE_AFTER;
 use crate::primary::execution::{FailedCall, Work, WorkKey, may_be_refused};
 use crate::primary::turn::Turn;
 use crate::rule::Rule;
@@ -48,8 +49,7 @@ impl Coordination {
         }
         // An action that has waited for so long, and would have to wait on, is answered "busy": otherwise a player's
         // backlog would grow older and older.
-        if self.jobs.stale_after() < turn.cx.now().since(since) && may_be_refused(&turn.cx.core.state, &work)
-        {
+        if STALE_AFTER < turn.cx.now().since(since) && may_be_refused(&turn.cx.core.state, &work) {
             return turn.finish(&work, Err(FailedCall::busy()));
         }
         self.start_job(turn, work, reach);
