@@ -18,7 +18,7 @@ use testbed::walkers::WalkersReport;
 /// Mean number of others that each client should see.
 const VISIBLE: f64 = 22.0;
 
-/// View distance of each client, in metres: Kosmos's range and the policies' default.
+/// View distance of each client, in metres: the policies' default.
 const VIEW: f64 = 60.0;
 
 /// The crowds and worlds to measure.

@@ -145,6 +145,27 @@ fn the_picture_shows_what_the_crates_use() {
     assert_eq!(drawn(), expected, "the picture in ARCHITECTURE.md against the Cargo files");
 }
 
+/// A game's program links no other game, and the platform names none.
+#[test]
+fn the_platform_knows_no_game() {
+    let games: BTreeSet<String> = fs::read_dir(root().join("games"))
+        .expect("the folder is there")
+        .map(|it| it.expect("readable").file_name().into_string().expect("UTF-8"))
+        .collect();
+    let linked = reached("app", &declared());
+    assert!(linked.is_disjoint(&games), "programs/app links {linked:?}");
+    let is_platform = |path: &str| {
+        let folder =
+            ["crates/", "programs/app/", "programs/benchmarks/"].iter().find(|it| path.starts_with(**it));
+        folder.is_some() && path.contains("/src/") && path != "programs/app/src/test_program.rs"
+    };
+    for (path, text) in files().into_iter().filter(|it| is_platform(&it.0)) {
+        let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_lowercase();
+        let named: Vec<_> = games.iter().filter(|it| shipped.contains(&***it)).collect();
+        assert!(named.is_empty(), "{path} names {named:?}");
+    }
+}
+
 // The dependencies.
 
 #[test]
