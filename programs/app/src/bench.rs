@@ -111,7 +111,7 @@ pub fn run(program: &Program, bench: &BenchCommand) -> Result<(), CommandError> 
         BenchCommand::Sim(args) => sim(args),
         BenchCommand::Zone(args) => zone(program, args),
         BenchCommand::Overlay(args) => overlay(args),
-        BenchCommand::Server(args) => processes::server(args),
+        BenchCommand::Server(args) => processes::server(program, args),
         BenchCommand::World(args) => processes::world(args),
         BenchCommand::Overload(args) => overload::run(program, args),
         BenchCommand::Idle(args) => processes::idle(args),

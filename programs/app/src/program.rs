@@ -131,3 +131,54 @@ impl Program {
         Err(InvalidOptions(why).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::App;
+    use crate::test_program::{Orchard, apples, orchard, test_program};
+    use interest::policies::Everything;
+    use server::config::PolicySetting;
+
+    #[test]
+    fn a_game_sets_the_defaults_of_its_configuration() {
+        let config = |program: &Program| program.template().config("").expect("the defaults are good");
+        let plain = config(&orchard());
+        assert_eq!((plain.world.zones, plain.world.half), (1, 150));
+        assert_eq!((orchard().demo_zones(), plain.carrier.policy), (6, PolicySetting::A3));
+        let app = App::in_world(|it| kosmos::Kosmos::new(it.clone())).zones(3).half(40);
+        let program = app.policy(|_| Ok(Everything)).into_program();
+        let own = config(&program);
+        assert_eq!((own.world.zones, own.world.half, program.demo_zones()), (3, 40, 3));
+        assert_eq!(own.carrier.policy, PolicySetting::Game);
+    }
+
+    #[test]
+    fn a_command_that_measures_actions_says_that_it_needs_one() {
+        for command in ["sim failover", "bench failover"] {
+            let Err(CommandError::Usage(why)) = orchard().check_everyday_action(command) else {
+                panic!("it is refused with exit code 2")
+            };
+            assert!(why.contains(command) && why.contains("Orchard gives none"), "{why}");
+            assert!(apples(false).check_everyday_action(command).is_ok());
+        }
+        // A scenario has an action of its own, which no benchmark of processes knows.
+        assert!(test_program().check_everyday_action("sim failover").is_ok());
+        assert!(test_program().check_everyday_action("bench failover").is_err());
+    }
+
+    #[test]
+    fn objects_like_the_own_avatar_count_as_avatars_unless_the_game_says_otherwise() {
+        let thing = test_program().game();
+        assert!(
+            thing.is_avatar(&[0, 9], &[0, 7]) && !thing.is_avatar(&[0, 9], &[1, 7]),
+            "an enum's variants"
+        );
+        assert!(orchard().game().is_avatar(&[3], &[5]), "all pickers are numbers");
+        let rich =
+            App::new(Orchard { is_generous: false }).avatars(|apples| 3 <= *apples).into_program().game();
+        // The last one is not a number: a byte follows.
+        let shown: [&[u8]; 3] = [&[5], &[2], &[5, 5]];
+        assert_eq!(shown.map(|it| rich.is_avatar(&[0], it)), [true, false, false]);
+    }
+}

@@ -35,8 +35,8 @@ fn completed<G: Game>(app: App<G>) -> Program {
 }
 
 /// The smallest game: the state of a picker is a number of apples.
-struct Orchard {
-    is_generous: bool,
+pub struct Orchard {
+    pub is_generous: bool,
 }
 
 impl Game for Orchard {

@@ -6,7 +6,7 @@
 mod looping;
 
 use anyhow::{Context as _, Result, bail};
-use server::{ControlPlane, HostProcess, HostStuck, ServerConfig};
+use server::{ConfigTemplate, ControlPlane, HostProcess, HostStuck, Page};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;

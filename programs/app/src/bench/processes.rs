@@ -105,13 +105,14 @@ pub struct ServerArgs {
 }
 
 /// An interest policy by its name on the command line.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PolicyArg {
     Everything,
     Circle,
     CircleAttenuated,
     FieldOfView,
     A3,
+    Game,
 }
 
 impl From<PolicyArg> for server::MeasuredPolicy {
@@ -122,11 +123,16 @@ impl From<PolicyArg> for server::MeasuredPolicy {
             PolicyArg::CircleAttenuated => Self::CircleAttenuated,
             PolicyArg::FieldOfView => Self::FieldOfView,
             PolicyArg::A3 => Self::A3,
+            PolicyArg::Game => Self::Game,
         }
     }
 }
 
-pub fn server(args: &ServerArgs) -> Result<(), CommandError> {
+pub fn server(program: &Program, args: &ServerArgs) -> Result<(), CommandError> {
+    if program.policy.is_none() && args.policies.contains(&PolicyArg::Game) {
+        let why = format!("{} brings no policy of its own (App::policy)", program.world_name());
+        return Err(CommandError::Usage(why));
+    }
     let options = ServerOptions {
         bots: args.bots.clone(),
         policies: args.policies.iter().copied().map(Into::into).collect(),

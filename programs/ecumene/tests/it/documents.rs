@@ -209,8 +209,12 @@ fn without_comments(text: &str) -> String {
     text.lines().filter(|it| !is_comment(it)).fold(String::new(), |code, line| code + line + "\n")
 }
 
+/// Libraries that are used by another name than their folder's.
+const LIBRARIES: [(&str, &str); 2] = [("ecumene", "app"), ("bundled", "ecumene")];
+
 /// Whether one of the files that define (or extend) a type, trait, module or crate also defines a member of that name.
 fn is_member(owner: &str, member: &str, sources: &BTreeMap<String, String>) -> bool {
+    let owner = LIBRARIES.iter().find(|it| it.0 == owner).map_or(owner, |it| it.1);
     let defines = |path: &str, text: &str| {
         let is_module = path.ends_with(&format!("/{owner}.rs")) || path.contains(&format!("/{owner}/"));
         is_module || text.lines().any(|it| is_definition_of(it, owner))
