@@ -83,3 +83,35 @@ impl Bot for Box<dyn Bot> {
         (**self).pace(usual)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_leads_to_its_place_and_is_no_faster_than_its_speed() {
+        let (from, speed) = (Position::saturating(1_000, 1_000), Distance::of_metres(2));
+        assert_eq!(Intent::walk(from, from, speed), None);
+        for (x, y) in [(9_000, 1_000), (1_000, -7_000), (-2_000, 4_000), (1_001, 1_000)] {
+            let to = Position::saturating(x, y);
+            let Some(Intent::Steer(velocity, _)) = Intent::walk(from, to, speed) else { panic!("it walks") };
+            let (vx, vy) = (i64::from(velocity.x()), i64::from(velocity.y()));
+            assert!(vx * vx + vy * vy <= 4_000_000, "{velocity:?}");
+            let (dx, dy) = from.step_to(to);
+            let (dx, dy) = (i64::from(dx), i64::from(dy));
+            assert!(
+                0 < vx * dx + vy * dy && (vx * dy - vy * dx).abs() * 100 <= (dx * dx + dy * dy) * 200,
+                "{to}"
+            );
+        }
+    }
+
+    #[test]
+    fn actions_and_objects_are_encoded_as_the_platform_encodes_them() {
+        assert_eq!(Intent::action(&300_u32), Some(Intent::Act(vec![0xac, 0x02])));
+        assert_eq!(Intent::action(&"x".repeat(MESSAGE_MAX)), None, "longer than an action may be");
+        let shown = |bytes: &[u8]| VisibleObject { motion: Motion::default(), shown: bytes.to_vec() };
+        assert_eq!(shown(&[0xac, 0x02]).shown_as::<u32>(), Some(300));
+        assert_eq!(shown(&[1, 2]).shown_as::<u32>(), None, "a byte follows");
+    }
+}

@@ -46,3 +46,25 @@ fn notice(game: &str, why: &str) -> String {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_game_without_a_page_has_no_markup_of_its_own() {
+        let text = notice("Rock & <b>Roll</b>", &escaped("cannot read <dist>"));
+        assert!(text.contains("<h1>Rock &amp; &lt;b&gt;Roll&lt;/b&gt;</h1>"), "{text}");
+        assert!(text.contains("cannot read &lt;dist&gt;"), "{text}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_does_not_stop_the_world() {
+        let source = PageSource::Folder(PathBuf::from("no/such/folder"));
+        let page = format!("{:?}", source.load("Rock"));
+        assert!(
+            page.contains("cannot read the page in no/such/folder") && page.contains("Build the page"),
+            "{page}"
+        );
+    }
+}

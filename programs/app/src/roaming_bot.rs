@@ -56,17 +56,61 @@ impl Bot for RoamingBot {
     fn decide(&mut self, view: &BotView<'_>, rng: &mut Rng, intents: &mut Vec<Intent>) {
         let Some(mine) = view.objects.get(&view.me) else { return };
         let here = mine.motion.position_at(view.now);
-        let goal = match self.goal.filter(|&it| !has_reached(here, mine.motion.velocity, it)) {
-            Some(goal) => goal,
-            None => self.next_goal(here, rng),
-        };
+        let kept = self.goal.filter(|&it| !has_reached(here, mine.motion.velocity, it));
+        let goal = kept.unwrap_or_else(|| self.next_goal(here, rng));
         // The same course again would be a message for nothing; a corrected avatar stands still.
-        if self.goal != Some(goal) || mine.motion.velocity == Velocity::ZERO {
+        if kept.is_none() || mine.motion.velocity == Velocity::ZERO {
             intents.extend(Intent::walk(here, goal, self.speed));
         }
         self.goal = Some(goal);
         if view.unanswered == 0 && rng.below(ACTS_ONE_IN) == 0 {
             intents.extend(self.action.clone().map(Intent::Act));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::VisibleObject;
+    use machine::{Span, Time};
+    use space::{Epoch, Millis, Motion, ObjectId, ZoneId};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn it_stays_in_the_world_walks_no_faster_than_it_may_and_acts_now_and_then() {
+        // Slow decisions of a fast bot: it walks past its goals.
+        for (speed, pause) in [(1, 200), (9, 500)] {
+            let corner = |it| Position::from_metres(it, it).unwrap();
+            let world = Polygon::rectangle(corner(-40.0), corner(40.0)).unwrap();
+            let speed = Distance::of_metres(speed);
+            let (mut bot, mut rng) = (RoamingBot::new(&world, speed, Some(vec![7])), Rng::seeded(1));
+            let me = ObjectId { zone: ZoneId(1), epoch: Epoch(1), counter: 1 };
+            let (mut now, mut motion, mut courses, mut actions) = (Time::ZERO, Motion::default(), 0, 0);
+            for _ in 0..2_000 {
+                let objects = BTreeMap::from([(me, VisibleObject { motion, shown: Vec::new() })]);
+                let mut intents = Vec::new();
+                bot.decide(&BotView { now, me, objects: &objects, unanswered: 0 }, &mut rng, &mut intents);
+                for intent in intents {
+                    match intent {
+                        Intent::Act(bytes) => {
+                            assert_eq!(bytes, [7]);
+                            actions += 1;
+                        }
+                        Intent::Steer(velocity, heading) => {
+                            let (x, y) = (i64::from(velocity.x()), i64::from(velocity.y()));
+                            assert!((x * x + y * y).unsigned_abs() <= speed.squared(), "{velocity:?}");
+                            let start = Millis::floor(now);
+                            motion = Motion { velocity, heading, start, ..motion.rebased(now) };
+                            courses += 1;
+                        }
+                    }
+                }
+                now += Span::from_millis(pause);
+                assert!(world.contains(motion.position_at(now)), "{:?}", motion.position_at(now));
+            }
+            assert!(10 < courses && courses < 1_500, "{courses} courses");
+            assert!((200..1_000).contains(&actions), "{actions} actions");
         }
     }
 }
