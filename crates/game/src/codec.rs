@@ -1,6 +1,6 @@
 //! Encodes and decodes a game's types with postcard. A value is all of its bytes; trailing bytes are an error.
 
-use crate::Data;
+use crate::{Data, Game};
 
 /// Decodes all of `bytes` as a `T`. `what` names the value in an error.
 pub(crate) fn decode<T: Data>(what: &str, bytes: &[u8]) -> Result<T, String> {
@@ -9,6 +9,11 @@ pub(crate) fn decode<T: Data>(what: &str, bytes: &[u8]) -> Result<T, String> {
         Ok((_, rest)) => Err(format!("{} bytes follow after {what}", rest.len())),
         Err(error) => Err(format!("{what} does not decode: {error}")),
     }
+}
+
+/// Decodes an encoded state of a game. An error says what is wrong with the bytes.
+pub fn decode_state<G: Game>(bytes: &[u8]) -> Result<G::State, String> {
+    decode("a state", bytes)
 }
 
 /// Encodes `data` in at most `max` bytes. `what` names the value in an error.

@@ -62,6 +62,7 @@ mod solo;
 mod solo_table;
 
 pub use bot::{Bot, BotView, Intent, VisibleObject};
+pub use codec::decode_state;
 pub use draft::{Draft, DraftWrite, NameAllocator, Objects, Product};
 pub use game::{Data, Game, MigrateError, Viewer};
 pub use guarded_game::{CallGuard, GuardedGame};

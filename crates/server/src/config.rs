@@ -1,13 +1,15 @@
 //! All settings, from one file. The defaults are the file that `ecumene config print` shows.
 
+use crate::ConfigTemplate;
 use crate::zone_worker;
-use anyhow::Context as _;
-use interest::Budget;
+use interest::{Budget, Policy, PolicyError};
 use lobby::AdmissionSettings;
 use machine::Span;
 use serde::Deserialize;
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zone::{Durability, Timing};
 
 /// The most zones of a new world: each is a worker and a disk on every host.
@@ -147,12 +149,35 @@ impl From<DurabilitySetting> for Durability {
     }
 }
 
+/// Makes the policy that a game brings along, with the numbers of the configuration.
+#[derive(Clone)]
+pub struct GamePolicy(pub Arc<GamePolicyMaker>);
+
+/// The function in a [`GamePolicy`].
+pub type GamePolicyMaker =
+    dyn Fn(&CarrierConfig) -> Result<Box<dyn Policy + Send>, PolicyError> + Send + Sync;
+
+impl fmt::Debug for GamePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GamePolicy")
+    }
+}
+
+impl PartialEq for GamePolicy {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// Settings of the carrier, which selects and sends poses.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CarrierConfig {
     /// Policy that gives the relevance of a subject.
     pub policy: PolicySetting,
+    /// The policy of [`PolicySetting::Game`]; the program of a game sets it, never a file.
+    #[serde(skip)]
+    pub game_policy: Option<GamePolicy>,
     /// Radius within which a subject is relevant, in metres.
     pub view: f64,
     /// Radius within which relevance is full, in metres.
@@ -218,6 +243,8 @@ pub enum PolicySetting {
     FieldOfView,
     /// Full relevance of all subjects.
     Everything,
+    /// The policy that the game brings along.
+    Game,
 }
 
 /// Intervals and timeouts of replicas and players, in milliseconds.
@@ -278,25 +305,12 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// The defaults, overridden by the keys of a file.
-    pub fn load(path: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = path else { return Ok(Self::default()) };
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Self::of_text(&text).with_context(|| format!("in {}", path.display()))
-    }
-
-    /// The defaults, overridden by the keys of a text.
+    /// The platform's defaults, overridden by the keys of a text.
     pub fn of_text(text: &str) -> anyhow::Result<Self> {
-        let mut whole: toml::Table = toml::from_str(TEMPLATE).expect("a test reads the template");
-        let given: toml::Table = toml::from_str(text)?;
-        override_with(&mut whole, given);
-        let config: Self = whole.try_into()?;
-        config.check()?;
-        Ok(config)
+        ConfigTemplate::default().config(text)
     }
 
-    fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(!self.world.hosts.is_empty(), "world.hosts is empty: give at least one number");
         anyhow::ensure!(!self.world.hosts.contains(&0), "world.hosts: hosts are numbered from 1");
         let different: std::collections::BTreeSet<_> = self.world.hosts.iter().collect();
@@ -385,7 +399,7 @@ pub fn set(table: &mut ConfigTable, section: &str, key: &str, value: impl Into<t
     }
 }
 
-fn override_with(whole: &mut toml::Table, given: toml::Table) {
+pub(crate) fn override_with(whole: &mut toml::Table, given: toml::Table) {
     for (key, value) in given {
         match (whole.get_mut(&key), value) {
             // Sections are merged key by key; any other value is replaced.

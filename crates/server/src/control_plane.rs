@@ -6,6 +6,7 @@ use crate::directory::{self, DirectoryHandle, SwapOutcome};
 use crate::host_entries::HostEntryReader;
 use crate::keys::{KeyFolder, random};
 use crate::lobby_http::{self, LobbyHttp};
+use crate::page::Page;
 use crate::stored_partition::{self, StoredPartition};
 use crate::web;
 use crate::world_entry::{self, WorldEntry};
@@ -40,8 +41,8 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Opens directory and lobby, and founds the world if there is none.
-    pub async fn start(config: &ServerConfig, rules: &dyn HostedGame) -> anyhow::Result<Self> {
+    /// Opens directory and lobby, with the game's page, and founds the world if there is none.
+    pub async fn start(config: &ServerConfig, rules: &dyn HostedGame, page: Page) -> anyhow::Result<Self> {
         let keys = KeyFolder::of(&config.data);
         let mesh_identity = keys.mesh_identity(DIRECTORY_NAME)?;
         let header = Header::of("directory");
@@ -73,7 +74,7 @@ impl ControlPlane {
             format!("cannot listen at {}; is another world running?", config.lobby.listen)
         })?;
         let lobby = listener.local_addr()?;
-        web::serve(listener, lobby_http::routes(Arc::new(http)), proxies);
+        web::serve(listener, lobby_http::routes(Arc::new(http), page), proxies);
         let on_report = Arc::new(move |report| admission.on_report(report));
         let known = host_addresses(&directory_handle, &world).await;
         let at = config.directory.listen;

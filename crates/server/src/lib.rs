@@ -17,7 +17,6 @@ mod host_reporter;
 mod http_connections;
 pub mod lobby_http;
 mod log_throttle;
-mod page;
 mod quarantine;
 mod restart;
 mod stuck_calls;
@@ -28,15 +27,19 @@ mod watchdog;
 mod zone_worker;
 
 pub mod config;
+mod config_template;
 pub mod control_plane;
 pub mod directory;
 pub mod host_process;
 pub mod keys;
+pub mod page;
 pub mod stored_partition;
 pub mod web;
 pub mod world_entry;
 
 pub use config::ServerConfig;
+pub use config_template::ConfigTemplate;
 pub use control_plane::ControlPlane;
 pub use host_process::HostProcess;
+pub use page::{Page, PageFile};
 pub use restart::{HostStuck, restart_process};

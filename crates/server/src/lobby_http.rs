@@ -7,7 +7,7 @@ use crate::directory::DirectoryHandle;
 use crate::fair_jobs::{FairJobs, JobRefused};
 use crate::host_entries::HostEntryReader;
 use crate::keys::random;
-use crate::page;
+use crate::page::Page;
 use crate::stored_partition::corners;
 use crate::token_authenticator::wall_clock;
 use crate::web;
@@ -116,8 +116,8 @@ impl LobbyHttp {
     }
 }
 
-/// The routes of the control plane.
-pub fn routes(http: Arc<LobbyHttp>) -> Router {
+/// The routes of the control plane, with the game's page.
+pub fn routes(http: Arc<LobbyHttp>, page: Page) -> Router {
     Router::new()
         .route("/api/guest", post(guest))
         .route("/api/account", post(account))
@@ -125,7 +125,7 @@ pub fn routes(http: Arc<LobbyHttp>) -> Router {
         .route("/api/session", post(session))
         .route("/health", get(health))
         .route("/metrics", get(web::prometheus))
-        .fallback(get(file))
+        .fallback(get(async move |uri: Uri| page.answer(uri.path())))
         // A login is short; a larger body would only cost memory.
         .layer(DefaultBodyLimit::max(BODY_MAX))
         .with_state(http)
@@ -400,10 +400,6 @@ async fn health(State(http): SharedState) -> axum::Json<Value> {
     }))
 }
 
-async fn file(uri: Uri) -> Response {
-    page::find(uri.path()).map_or_else(|| StatusCode::NOT_FOUND.into_response(), |it| it.into_response())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -501,7 +497,7 @@ mod tests {
         let http = http(directory, world([(1, vec![1])].into()), accounts);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
-        web::serve(listener, routes(http.clone()), Vec::new());
+        web::serve(listener, routes(http.clone(), Page::default()), Vec::new());
         (http, at)
     }
 

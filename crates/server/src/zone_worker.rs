@@ -1,6 +1,6 @@
 //! The replicas of a host, each in a worker on one of its reactors, started again when they fail.
 
-use crate::config::{CarrierConfig, PolicySetting, ServerConfig};
+use crate::config::{CarrierConfig, GamePolicy, PolicySetting, ServerConfig};
 use crate::cross_zone_counters::CrossZoneCounters;
 use crate::directory::RemoteDirectory;
 use crate::host_disk::{DiskUser, HostDisk, ZoneRequest};
@@ -344,6 +344,13 @@ pub fn policy(config: &CarrierConfig) -> anyhow::Result<Box<dyn Policy + Send>> 
         PolicySetting::CircleAttenuated => Box::new(CircleAttenuated::new(view, critical).map_err(refused)?),
         PolicySetting::FieldOfView => Box::new(FieldOfView::new(view, config.angle).map_err(refused)?),
         PolicySetting::Everything => Box::new(Everything),
+        PolicySetting::Game => {
+            let GamePolicy(make) = config
+                .game_policy
+                .as_ref()
+                .context("carrier.policy is \"game\", and this game brings no policy of its own")?;
+            make(config).map_err(refused)?
+        }
     })
 }
 

@@ -15,17 +15,18 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemId(pub ObjectId);
 
-/// The goods in one object: neither made nor lost, only handed on.
+/// The goods in one object: neither made nor lost, only handed on. A new world and a new player bring goods along.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConservedGoods {
-    /// Coins, of which only the sum over all objects matters. It changes when a player joins or leaves.
+    /// Coins, of which only the sum over all objects matters. It changes when a world is founded, and when a player
+    /// joins or leaves.
     pub coins: u64,
     /// Items, each of which is in one object at any time.
     pub items: Vec<ItemId>,
 }
 
 /// Counts the goods in an encoded object.
-pub type Count = fn(&[u8]) -> Result<ConservedGoods, String>;
+pub type Count = Arc<dyn Fn(&[u8]) -> Result<ConservedGoods, String> + Send + Sync>;
 
 /// A game and its players.
 pub trait Scenario: Send + Sync + 'static {
@@ -62,7 +63,7 @@ pub trait Scenario: Send + Sync + 'static {
 }
 
 /// A scenario may be shared with the code that examines its world.
-impl<S: Scenario> Scenario for Arc<S> {
+impl<S: Scenario + ?Sized> Scenario for Arc<S> {
     fn name(&self) -> &'static str {
         (**self).name()
     }

@@ -4,7 +4,7 @@ use crate::cluster::{Cluster, ClusterOptions};
 use anyhow::Result;
 use client::LobbyClient;
 use game::HostedGame;
-use server::{ControlPlane, HostProcess, ServerConfig};
+use server::{ControlPlane, HostProcess, Page, ServerConfig};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,14 +35,18 @@ impl RunningWorld {
         Ok(Self::Processes(Box::new(Cluster::start(options).await?)))
     }
 
-    /// Starts a world of this game in this process, and returns when players can enter it.
-    pub async fn start_in_process(config: &ServerConfig, rules: Arc<dyn HostedGame>) -> Result<Self> {
+    /// Starts a world of this game in this process, with its page, and returns when players can enter it.
+    pub async fn start_in_process(
+        config: &ServerConfig,
+        rules: Arc<dyn HostedGame>,
+        page: Page,
+    ) -> Result<Self> {
         // Before the servers start: metrics counted without a recorder are lost.
         server::web::count();
         let mut config = config.clone();
         // Only hosts of this process need it, and they are told the port.
         config.directory.listen.set_port(0);
-        let control_plane = ControlPlane::start(&config, &*rules).await?;
+        let control_plane = ControlPlane::start(&config, &*rules, page).await?;
         let (leave, leaving) = watch::channel(false);
         let mut hosts = JoinSet::new();
         for &id in &config.world.hosts {

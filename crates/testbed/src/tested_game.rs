@@ -18,8 +18,9 @@ pub trait TestedGame: Send + Sync {
     /// client only stands still.
     fn bot(&self, name: &str, world: &Polygon, borders: &[BorderSegment]) -> Option<Box<dyn Bot>>;
 
-    /// Returns whether an object in sight is an avatar, by the part of its state that clients are shown.
-    fn is_avatar(&self, shown: &[u8]) -> bool;
+    /// Returns whether an object in sight is an avatar, by the part of its state that clients are shown; `own` is that of
+    /// the client's own avatar.
+    fn is_avatar(&self, own: &[u8], shown: &[u8]) -> bool;
 
     /// An encoded action that any avatar may perform at any time.
     fn everyday_action(&self) -> Vec<u8>;

@@ -141,8 +141,8 @@ impl TestedGame for WalkersGame {
         Some(walking_bot::bot(world.clone(), self.walking_speed()))
     }
 
-    fn is_avatar(&self, shown: &[u8]) -> bool {
-        self.0.is_avatar(shown)
+    fn is_avatar(&self, own: &[u8], shown: &[u8]) -> bool {
+        self.0.is_avatar(own, shown)
     }
 
     fn everyday_action(&self) -> Vec<u8> {

@@ -3,6 +3,8 @@
 //! The platform depends on no game, so this crate stands beside Kosmos. `ecumene sim`, `ecumene check` and `lab mesh`
 //! use it. It changes no rule of the game and adds none.
 
+pub mod bargain;
+
 use game::{Bot, Hosted, HostedGame};
 use kosmos::{Action, Kosmos, State, bots, conserved};
 use simtest::{ConservedGoods, Count, ItemId, Layout, Scenario};
@@ -28,7 +30,7 @@ impl Scenario for KosmosScenario {
     }
 
     fn count(&self) -> Option<Count> {
-        Some(goods)
+        Some(Arc::new(goods))
     }
 
     fn everyday_action(&self) -> Option<Vec<u8>> {

@@ -39,5 +39,5 @@ impl Policy for Tunnel {
 
 fn main() -> ExitCode {
     let tunnel = Candidate::new("tunnel", |it| Ok(Tunnel { view: it.view, critical: it.critical }));
-    ecumene::run_with(vec![tunnel])
+    bundled::run_with(vec![tunnel])
 }

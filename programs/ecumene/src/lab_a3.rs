@@ -1,8 +1,8 @@
 //! `ecumene lab a3`.
 
 use crate::report::LabFormat;
-use crate::{CommandError, progress};
-use clap::{Args, ValueEnum};
+use ecumene::clap::{self, Args, ValueEnum};
+use ecumene::command::{CommandError, bar};
 use lab::a3::{self, A3Options, A3Results, A3Setting, Candidate, Reading, UpdateSizes, report};
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ pub fn run(args: LabA3Args, more: Vec<Candidate>) -> Result<(), CommandError> {
     crate::report::check_writable(args.out.as_deref())?;
     let mut candidates = Candidate::of_the_paper();
     candidates.extend(more);
-    let bar = progress::bar("lab a3", a3::steps(&setting, &candidates));
+    let bar = bar("lab a3", a3::steps(&setting, &candidates));
     let results = a3::measure(&setting, &candidates, &|| bar.inc(1));
     bar.finish_and_clear();
     let results = results.map_err(|error| CommandError::Usage(error.to_string()))?;
@@ -168,12 +168,10 @@ fn speeds(text: &str) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cli, CliCommand, LabCommand};
-    use clap::Parser;
+    use crate::{LabCommand, parsed};
 
     fn options(more: &[&str]) -> A3Options {
-        let cli = Cli::parse_from([&["ecumene", "lab", "a3"], more].concat());
-        let CliCommand::Lab(LabCommand::A3(args)) = cli.command else { panic!("that was lab a3") };
+        let LabCommand::A3(args) = parsed(&[&["a3"], more].concat()) else { panic!("that was lab a3") };
         args.options()
     }
 

@@ -1,8 +1,7 @@
 //! `ecumene lab mesh`.
 
-use crate::report::OutputFormat;
-use crate::{CommandError, progress};
-use clap::{Args, ValueEnum};
+use ecumene::clap::{self, Args, ValueEnum};
+use ecumene::command::{CommandError, OutputFormat, bar};
 use lab::mesh::{self, MeshPart, MeshResults, MeshSetting, SERVICE_US, report};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -90,7 +89,7 @@ pub fn run(args: &LabMeshArgs) -> Result<(), CommandError> {
     let setting = args.setting();
     setting.check().map_err(|error| CommandError::Usage(error.to_string()))?;
     crate::report::check_writable(args.out.as_deref())?;
-    let bar = progress::bar("lab mesh", mesh::steps(&setting));
+    let bar = bar("lab mesh", mesh::steps(&setting));
     bar.enable_steady_tick(Duration::from_millis(200));
     let results = mesh::measure(&setting, &|| bar.inc(1));
     bar.finish_and_clear();
@@ -118,14 +117,14 @@ fn judge(args: &LabMeshArgs, results: &MeshResults) -> Result<(), CommandError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cli, CliCommand, LabCommand};
-    use clap::Parser;
+    use crate::{LabCommand, parsed};
 
     #[test]
     fn without_options_it_is_everything() {
         let setting = |more: &[&str]| {
-            let cli = Cli::parse_from([&["ecumene", "lab", "mesh"], more].concat());
-            let CliCommand::Lab(LabCommand::Mesh(args)) = cli.command else { panic!("that was lab mesh") };
+            let LabCommand::Mesh(args) = parsed(&[&["mesh"], more].concat()) else {
+                panic!("that was lab mesh")
+            };
             args.setting()
         };
         assert_eq!(setting(&[]), MeshSetting::default());

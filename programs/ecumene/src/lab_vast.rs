@@ -1,8 +1,8 @@
 //! `ecumene lab vast`.
 
 use crate::report::LabFormat;
-use crate::{CommandError, progress};
-use clap::{Args, ValueEnum};
+use ecumene::clap::{self, Args, ValueEnum};
+use ecumene::command::{CommandError, bar};
 use lab::vast::{
     self, Joins, MessageSizes, Protocol, VastMeasurements, VastOptions, VastPart, VastPlan, WalkPattern,
     report,
@@ -233,7 +233,7 @@ pub fn run(args: &LabVastArgs) -> Result<(), CommandError> {
     let plan = args.plan();
     plan.check().map_err(|error| CommandError::Usage(error.to_string()))?;
     crate::report::check_writable(args.out.as_deref())?;
-    let bar = progress::bar("lab vast", plan.seconds());
+    let bar = bar("lab vast", plan.seconds());
     bar.enable_steady_tick(Duration::from_millis(200));
     let measured = vast::measure(&plan, &|| bar.inc(1));
     bar.finish_and_clear();
@@ -280,14 +280,14 @@ fn at(text: &str) -> Result<(u64, u64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cli, CliCommand, LabCommand};
-    use clap::Parser;
+    use crate::{LabCommand, parsed};
 
     #[test]
     fn without_options_it_is_the_papers_first_scenario() {
         let plan_of = |more: &[&str]| {
-            let cli = Cli::parse_from([&["ecumene", "lab", "vast"], more].concat());
-            let CliCommand::Lab(LabCommand::Vast(args)) = cli.command else { panic!("that was lab vast") };
+            let LabCommand::Vast(args) = parsed(&[&["vast"], more].concat()) else {
+                panic!("that was lab vast")
+            };
             args.plan()
         };
         let plan = plan_of(&[]);

@@ -1,18 +1,9 @@
-//! Output that commands share: formats, and the report folder of `ecumene lab`.
+//! Output that the commands of `ecumene lab` share: formats, and the report folder.
 
-use crate::{CommandError, print, print_to_stderr};
-use clap::ValueEnum;
+use ecumene::clap::{self, ValueEnum};
+use ecumene::command::{CommandError, print, print_to_stderr};
 use lab::a3::report::{ReportError, prepare};
 use std::path::Path;
-
-/// The output format of a command that prints one report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// Text for people.
-    Table,
-    /// JSON for programs.
-    Json,
-}
 
 /// The output format of an experiment that also has rows for spreadsheets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

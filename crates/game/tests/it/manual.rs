@@ -1,8 +1,12 @@
 //! `docs/game.md` shows only code that compiles and runs: each piece is part of a game that is tested here.
 
 const MANUAL: &str = include_str!("../../../../docs/game.md");
-const SOURCES: [&str; 3] =
-    [include_str!("../../examples/orchard.rs"), include_str!("hive.rs"), include_str!("solo.rs")];
+const SOURCES: [&str; 4] = [
+    include_str!("../../examples/orchard.rs"),
+    include_str!("hive.rs"),
+    include_str!("solo.rs"),
+    include_str!("../../../../games/pebbles/src/main.rs"),
+];
 
 fn trimmed(code: &str) -> String {
     code.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")

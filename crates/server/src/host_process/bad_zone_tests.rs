@@ -3,7 +3,7 @@
 use crate::restart::HostStuck;
 use crate::stuck_calls::StuckCalls;
 use crate::test_directory::TestFolder;
-use crate::{ControlPlane, HostProcess, ServerConfig, web};
+use crate::{ControlPlane, HostProcess, Page, ServerConfig, web};
 use game::{Call, CallGuard, Game, GuardedGame, Hosted, HostedGame, PlayerId, Scope, Tx, Viewer};
 use machine::Span;
 use space::{Distance, ObjectId, Polygon, Position, ZoneId};
@@ -120,7 +120,7 @@ async fn start(folder: &Path, thought: &Arc<BadThought>) -> (ControlPlane, HostP
     config.host.web.set_port(0);
     config.host.mesh.set_port(0);
     let rules: Arc<dyn HostedGame> = Arc::new(GuardedGame::new(Arc::new(Hosted(Calm)), thought.clone()));
-    let control_plane = ControlPlane::start(&config, &*rules).await.unwrap();
+    let control_plane = ControlPlane::start(&config, &*rules, Page::default()).await.unwrap();
     let mut host = HostProcess::start(&config, control_plane.directory, rules).await.unwrap();
     until(&mut host, "both zones lead", async |it| leading(it).await == [1, 2]).await;
     (control_plane, host, config)

@@ -1,5 +1,5 @@
-//! Items are neither doubled nor lost, and coins are only handed on: they appear with a player who joins and vanish
-//! with one who leaves. An event of several zones counts at once, with the record that decides it.
+//! Items are neither doubled nor lost, and coins are only handed on: they appear with a new world and with a player who
+//! joins, and vanish with one who leaves. An event of several zones counts at once, with the record that decides it.
 
 use super::one_order::RecordOrder;
 use super::surviving_log::{LogLine, SurvivingLog};
@@ -51,7 +51,7 @@ impl GoodsAccounts {
         };
     }
 
-    fn take(&mut self, line: &LogLine<'_>, count: Count) -> Result<(), String> {
+    fn take(&mut self, line: &LogLine<'_>, count: &Count) -> Result<(), String> {
         for change in &line.record.changes {
             let (object, version, state) = match change {
                 Change::Put { object, version, state, .. } => (*object, *version, Some(state)),
@@ -72,12 +72,13 @@ pub fn end(logs: &[SurvivingLog<'_>], order: &RecordOrder, out: &mut Violations)
     let mut accounts = GoodsAccounts::default();
     for &(place, number) in order {
         let (log, line) = (&logs[place], &logs[place].lines[number]);
-        let Some(count) = log.spec.count else { continue };
+        let Some(count) = &log.spec.count else { continue };
         let coins = accounts.coins;
         if let Err(why) = accounts.take(line, count) {
             out.add_at(line.at, NAME, format!("{}: {why}", log.describe(line)));
         }
-        if accounts.coins != coins && !matches!(line.record.cause, Cause::Join(_) | Cause::Leave(_)) {
+        let may_change = matches!(line.record.cause, Cause::Founding | Cause::Join(_) | Cause::Leave(_));
+        if accounts.coins != coins && !may_change {
             let text = format!("{}: {coins} coins became {}", log.describe(line), accounts.coins);
             out.add_at(line.at, NAME, text);
         }
@@ -127,6 +128,16 @@ mod tests {
     fn a_bargain_across_a_border_makes_nothing() {
         let (buyer, seller) = (carrier(15, true), carrier(25, false));
         assert!(violations(&buyer, &seller, &seller).is_empty());
+    }
+
+    #[test]
+    fn a_new_world_has_coins_in_it() {
+        let coins = |cause| {
+            let log: ScriptedLog = vec![(cause, vec![put(object(1, 5), 1, 1, &carrier(7, false))])];
+            check_logs(&[log], |logs, out| end(logs, &vec![(0, 0)], out))
+        };
+        assert!(coins(Cause::Founding).is_empty());
+        assert!(coins(Cause::Leadership)[0].contains("0 coins became 7"));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub fn spec(zone: u32) -> ZoneSpec {
     let region = Polygon::rectangle(corner(-100_000), corner(100_000)).unwrap();
     let rules = Arc::new(Hosted(Toy));
     let hosts = vec![Address(u64::from(zone) * 2), Address(u64::from(zone) * 2 + 1)];
-    let count: Option<Count> = Some(toy::goods);
+    let count: Option<Count> = Some(Arc::new(toy::goods));
     ZoneSpec { zone: ZoneId(zone), region, rules, count, hosts, durability: Durability::Synced }
 }
 

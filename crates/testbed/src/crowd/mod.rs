@@ -319,7 +319,8 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn avatars_in_sight(game: &dyn TestedGame, node: &node::ClientNode) -> usize {
     let Some(sight) = node.player().sight(net::clock::now()) else { return 0 };
-    sight.objects.values().filter(|it| game.is_avatar(&it.shown)).count()
+    let Some(own) = sight.objects.get(&sight.me) else { return 0 };
+    sight.objects.values().filter(|it| game.is_avatar(&own.shown, &it.shown)).count()
 }
 
 fn redials(counters: &SessionCounters) -> u64 {

@@ -6,7 +6,7 @@
 mod looping;
 
 use anyhow::{Context as _, Result, bail};
-use server::{ControlPlane, HostProcess, HostStuck, ServerConfig};
+use server::{ConfigTemplate, ControlPlane, HostProcess, HostStuck, Page};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -61,14 +61,14 @@ async fn tether() {
 
 #[tokio::main]
 async fn run(arguments: &Arguments) -> Result<()> {
-    let mut config = ServerConfig::load(arguments.config.as_deref())?;
+    let mut config = ConfigTemplate::default().load(arguments.config.as_deref())?;
     config.data.clone_from(&arguments.data);
     config.directory.listen = arguments.listen.unwrap_or(config.directory.listen);
     config.lobby.listen = arguments.lobby.unwrap_or(config.lobby.listen);
     server::web::count();
     let rules = Arc::new(game::Hosted(looping::LoopingGame { on_loop: note_attempt }));
     if arguments.verb == "directory" {
-        let _control_plane = ControlPlane::start(&config, &*rules).await?;
+        let _control_plane = ControlPlane::start(&config, &*rules, Page::default()).await?;
         tether().await;
         return Ok(());
     }

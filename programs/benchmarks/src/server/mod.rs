@@ -18,7 +18,7 @@ use testbed::walkers::WalkersReport;
 /// Mean number of others that each client should see.
 const VISIBLE: f64 = 22.0;
 
-/// View distance of each client, in metres: Kosmos's range and the policies' default.
+/// View distance of each client, in metres: the policies' default.
 const VIEW: f64 = 60.0;
 
 /// The crowds and worlds to measure.
@@ -59,6 +59,8 @@ pub enum MeasuredPolicy {
     FieldOfView,
     /// Poses graded by distance and direction (A³).
     A3,
+    /// Poses graded by the policy that the game brings along.
+    Game,
 }
 
 impl MeasuredPolicy {
@@ -70,6 +72,7 @@ impl MeasuredPolicy {
             Self::CircleAttenuated => "circle-attenuated",
             Self::FieldOfView => "field-of-view",
             Self::A3 => "a3",
+            Self::Game => "game",
         }
     }
 
@@ -79,7 +82,7 @@ impl MeasuredPolicy {
         match self {
             Self::Everything => Some(10.0 * f64::from(bots - 1)),
             Self::Circle => Some(10.0 * visible),
-            Self::CircleAttenuated | Self::FieldOfView | Self::A3 => None,
+            Self::CircleAttenuated | Self::FieldOfView | Self::A3 | Self::Game => None,
         }
     }
 }

@@ -14,14 +14,15 @@ mod zone_players;
 use counter::{COLUMNS, Counter};
 use cpu_time::ThreadTime;
 use game::{Hosted, HostedGame};
-use kosmos::{Action, Give, Kosmos, Want};
 use machine::Span;
 use pairs::Pairs;
 use rig::Rig;
 use serde::Serialize;
 use space::{ObjectId, Partition, Polygon, Position, ZoneId};
 use std::sync::Arc;
-use zone_players::{Act, ZonePlayers};
+use zone_players::ZonePlayers;
+
+pub use zone_players::Act;
 
 /// The result of `ecumene bench zone`.
 #[derive(Clone, Debug, Serialize)]
@@ -79,18 +80,24 @@ const WARM_EVENTS: u64 = 10_000;
 const COUNTED_EVENTS: u64 = 4 * zone::config::SNAPSHOT_EVERY;
 
 /// A game to be measured.
-struct ZoneCase {
-    name: &'static str,
-    rules: fn() -> Arc<dyn HostedGame>,
-    map: fn() -> Partition,
-    act: Act,
+#[derive(Clone, Copy)]
+pub struct ZoneCase {
+    /// Name of the row.
+    pub name: &'static str,
+    /// Makes the rules.
+    pub rules: fn() -> Arc<dyn HostedGame>,
+    /// Makes the map. Players enter where the game says.
+    pub map: fn() -> Partition,
+    /// Makes the actions, all of which must be done.
+    pub act: Act,
     /// Units of a player's bucket that one action takes, at most.
-    price: u64,
+    pub price: u64,
     /// View distance of the players, in metres.
-    sees: u32,
+    pub sees: u32,
 }
 
-const CASES: [ZoneCase; 4] = [
+/// Games of which each event concerns one zone: their cost is the cost of the platform.
+pub const ONE_ZONE: [ZoneCase; 2] = [
     ZoneCase {
         name: "counter, alone",
         rules: || Arc::new(Hosted(Counter::LONELY)),
@@ -107,30 +114,31 @@ const CASES: [ZoneCase; 4] = [
         price: 1,
         sees: 15,
     },
-    ZoneCase {
-        name: "kosmos",
-        rules: || Arc::new(Hosted(Kosmos::new(kosmos_region()))),
-        map: || one_zone(kosmos_region()),
-        act: bargain,
-        price: 6,
-        sees: 60,
-    },
-    ZoneCase {
-        name: "pairs, two zones",
-        rules: || Arc::new(Hosted(Pairs)),
-        map: Pairs::map,
-        act: give,
-        price: 2 * zone::config::ZONE_PRICE,
-        sees: 15,
-    },
 ];
 
-/// Number of steps that [`measure`] reports to `done`.
-pub const STEPS: u64 = CASES.len() as u64 + 1;
+/// A game of which each event concerns two zones.
+const TWO_ZONES: ZoneCase = ZoneCase {
+    name: "pairs, two zones",
+    rules: || Arc::new(Hosted(Pairs)),
+    map: Pairs::map,
+    act: give,
+    price: 2 * zone::config::ZONE_PRICE,
+    sees: 15,
+};
 
-/// Measures every game for `seconds` of CPU time; `done` is called after each step.
-pub fn measure(seconds: f64, done: &dyn Fn()) -> ZoneReport {
-    let rows = CASES.iter().map(|case| {
+/// The platform's cases, with those of a game among them.
+fn cases(of_game: &[ZoneCase]) -> impl Iterator<Item = &ZoneCase> {
+    ONE_ZONE.iter().chain(of_game).chain([&TWO_ZONES])
+}
+
+/// Number of steps that [`measure`] reports to `done`.
+pub fn steps(of_game: &[ZoneCase]) -> u64 {
+    cases(of_game).count() as u64 + 1
+}
+
+/// Measures the platform's cases and those of a game for `seconds` of CPU time each; `done` is called after each step.
+pub fn measure(seconds: f64, of_game: &[ZoneCase], done: &dyn Fn()) -> ZoneReport {
+    let rows = cases(of_game).map(|case| {
         let row = row(case, seconds / f64::from(MEASUREMENTS));
         done();
         row
@@ -231,7 +239,7 @@ impl MeasuredSlice {
 impl MeasuredWorld {
     fn of(case: &ZoneCase, players: usize) -> Self {
         let world = Self::new(&(case.rules)(), (case.map)(), players, case.act);
-        Self { burst_max: zone::config::ACTION_BURST / case.price, ..world }
+        Self { burst_max: zone::config::ACTION_BURST / case.price.max(1), ..world }
     }
 
     fn new(rules: &Arc<dyn HostedGame>, map: Partition, players: usize, act: Act) -> Self {
@@ -332,17 +340,6 @@ fn give(_: ObjectId, other: ObjectId, _: u64) -> Vec<u8> {
     encoded(&other)
 }
 
-/// Encodes an action: half of them are offers, shown to all players in view; a quarter withdraws them, a quarter is
-/// talk.
-fn bargain(_: ObjectId, other: ObjectId, number: u64) -> Vec<u8> {
-    let give = Give { coins: 1 + (number % 16) as u32, item: None };
-    encoded(&match number % 4 {
-        0 => Action::Say { text: "a fair offer".to_owned() },
-        3 => Action::WithdrawOffer,
-        _ => Action::OfferTrade { to: other, give, want: Want::default() },
-    })
-}
-
 fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_stdvec(value).expect("plain data encodes")
 }
@@ -356,11 +353,6 @@ fn counter_region(counter: Counter) -> Polygon {
     square(-1_000, side)
 }
 
-/// Large enough that no player sees all others.
-fn kosmos_region() -> Polygon {
-    square(-250_000, 250_000)
-}
-
 fn square(low: i64, high: i64) -> Polygon {
     let corner = |at| Position::saturating(at, at);
     Polygon::rectangle(corner(low), corner(high)).expect("a square is convex")
@@ -369,11 +361,21 @@ fn square(low: i64, high: i64) -> Polygon {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kosmos_scenario::bargain;
+
+    const BARGAIN: ZoneCase = ZoneCase {
+        name: "kosmos",
+        rules: bargain::rules,
+        map: bargain::map,
+        act: bargain::action,
+        price: bargain::PRICE,
+        sees: bargain::SEES,
+    };
 
     /// Counts that do not depend on the platform: every action is done once, and the bytes are plausible.
     #[test]
     fn every_action_becomes_one_event() {
-        for case in &CASES {
+        for case in cases(&[BARGAIN]) {
             let mut world = MeasuredWorld::of(case, 20);
             let before = world.players.answered;
             let slice = world.run(|it| it.events < 2_000);

@@ -2,7 +2,7 @@
 //! `benches/zone.rs` counts its instructions.
 
 use super::zone_players::ActionBatch;
-use super::{CASES, MeasuredWorld, PLAYERS, RATE, WARM_EVENTS};
+use super::{MeasuredWorld, PLAYERS, RATE, WARM_EVENTS, ZoneCase};
 use machine::Span;
 
 /// Actions per millisecond of world time.
@@ -20,11 +20,7 @@ pub struct PreparedRun {
 
 impl PreparedRun {
     /// Prepares a row of `bench zone`, warmed up.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn new(row: &str) -> Self {
-        let case = CASES.iter().find(|it| it.name == row).expect("the row exists");
+    pub fn new(case: &ZoneCase) -> Self {
         let mut world = MeasuredWorld::of(case, PLAYERS);
         world.run(|it| it.events < WARM_EVENTS);
         world.rest();

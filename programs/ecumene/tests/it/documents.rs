@@ -145,6 +145,27 @@ fn the_picture_shows_what_the_crates_use() {
     assert_eq!(drawn(), expected, "the picture in ARCHITECTURE.md against the Cargo files");
 }
 
+/// A game's program links no other game, and the platform names none.
+#[test]
+fn the_platform_knows_no_game() {
+    let games: BTreeSet<String> = fs::read_dir(root().join("games"))
+        .expect("the folder is there")
+        .map(|it| it.expect("readable").file_name().into_string().expect("UTF-8"))
+        .collect();
+    let linked = reached("app", &declared());
+    assert!(linked.is_disjoint(&games), "programs/app links {linked:?}");
+    let is_platform = |path: &str| {
+        let folder =
+            ["crates/", "programs/app/", "programs/benchmarks/"].iter().find(|it| path.starts_with(**it));
+        folder.is_some() && path.contains("/src/") && path != "programs/app/src/test_program.rs"
+    };
+    for (path, text) in files().into_iter().filter(|it| is_platform(&it.0)) {
+        let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_lowercase();
+        let named: Vec<_> = games.iter().filter(|it| shipped.contains(&***it)).collect();
+        assert!(named.is_empty(), "{path} names {named:?}");
+    }
+}
+
 // The dependencies.
 
 #[test]
@@ -188,8 +209,12 @@ fn without_comments(text: &str) -> String {
     text.lines().filter(|it| !is_comment(it)).fold(String::new(), |code, line| code + line + "\n")
 }
 
+/// Libraries that are used by another name than their folder's.
+const LIBRARIES: [(&str, &str); 2] = [("ecumene", "app"), ("bundled", "ecumene")];
+
 /// Whether one of the files that define (or extend) a type, trait, module or crate also defines a member of that name.
 fn is_member(owner: &str, member: &str, sources: &BTreeMap<String, String>) -> bool {
+    let owner = LIBRARIES.iter().find(|it| it.0 == owner).map_or(owner, |it| it.1);
     let defines = |path: &str, text: &str| {
         let is_module = path.ends_with(&format!("/{owner}.rs")) || path.contains(&format!("/{owner}/"));
         is_module || text.lines().any(|it| is_definition_of(it, owner))
