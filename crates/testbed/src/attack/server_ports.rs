@@ -57,6 +57,9 @@ pub(super) fn spawn(run: &Arc<AttackRun>, tasks: &mut JoinSet<()>) {
     });
 }
 
+/// Times that the directory is asked for the ports of hosts before it counts as away. Each waits for an answer for a while.
+const QUESTIONS_MAX: u32 = 10;
+
 async fn attack_all(run: &Arc<AttackRun>) -> anyhow::Result<()> {
     let ports = Arc::new(ports(run).await?);
     let mut tasks = JoinSet::new();
@@ -91,8 +94,16 @@ async fn ports(run: &AttackRun) -> anyhow::Result<Vec<ServerPort>> {
     let numbers: Vec<u32> = run.hosts.iter().map(|it| it.host).collect();
     let first = numbers.first().context("the world has no hosts")?;
     let directory = RemoteDirectory::new(at, &keys.mesh_identity(&host_name(*first))?)?;
-    let host_keys = numbers.iter().map(|it| world_entry::host_key(*it)).collect();
-    let entries = directory.read(host_keys).await.context("the directory does not answer")?;
+    let host_keys: Vec<_> = numbers.iter().map(|it| world_entry::host_key(*it)).collect();
+    // Other attackers are at work already, and one lost answer is no failure.
+    let mut entries = None;
+    for _ in 0..QUESTIONS_MAX {
+        entries = directory.read(host_keys.clone()).await;
+        if entries.is_some() {
+            break;
+        }
+    }
+    let entries = entries.context("the directory does not answer")?;
     for (number, entry) in numbers.into_iter().zip(entries) {
         let host: HostEntry = world_entry::read(&entry.value).context("a host is not registered")?;
         let name = host_name(number);
