@@ -324,8 +324,8 @@ fn checked<G: Game>(scope: Scope, from: Position) -> Result<Scope, CallError> {
     Err(CallError::Fault(fault))
 }
 
-/// Runs game code and turns a panic into a fault. (Where a bound was exceeded, the draft's fault says so better.) Unwind safe: everything written so far is in a draft that is
-/// discarded.
+/// Runs game code and turns a panic into a fault. Where a bound was exceeded, the draft's own fault says why. Unwind safe:
+/// everything written so far is in a draft that is discarded.
 fn caught<T>(call: impl FnOnce() -> T) -> Result<T, CallError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let text = panic_message(panic.as_ref());
